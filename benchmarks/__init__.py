@@ -1,0 +1,1 @@
+"""Measurements that anyone can repeat; see the README beside this file."""

@@ -1,0 +1,183 @@
+"""What comes in through the door: points, weights, sizes, seeds."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ._arrays import row_blocks, to_numpy
+from ._typing import Array, FloatArray, RngLike
+
+__all__ = [
+    "as_points",
+    "as_weights",
+    "check_choice",
+    "check_count",
+    "check_positive",
+    "check_same_length",
+    "first_bad_cell",
+    "make_rng",
+]
+
+# Sums of squares of the weights must neither overflow nor vanish in float64.
+_LARGEST_WEIGHT, _SMALLEST_WEIGHT = 1e100, 1e-100
+
+
+def as_points(X: Any, name: str = "X") -> Array:
+    """X as a finite (n, d) array of native numbers, not copied where it already is one."""
+    if X is None:
+        raise ValueError(f"{name} is needed: the points, as an (n, d) array of numbers")
+    if hasattr(X, "tocsr"):
+        raise TypeError(f"{name} is sparse, expected a dense (n, d) array; use {name}.toarray()")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(f"{name} has masked values; drop those points or fill them in first")
+    _refuse_text_columns(X, name)
+    points = to_numpy(X, name)
+    if points.dtype.kind == "O":
+        points = _numbers_from_objects(points, name)
+    if points.dtype.kind not in "fiub":
+        raise TypeError(
+            f"{name} must hold real numbers, got dtype {points.dtype}; encode other columns as "
+            "numbers or leave them out"
+        )
+    if points.ndim != 2:
+        hint = f"; for one feature use {name}.reshape(-1, 1)" if points.ndim == 1 else ""
+        raise ValueError(
+            f"{name} must be two-dimensional (points × features), got shape {points.shape}{hint}"
+        )
+    if 0 in points.shape:
+        raise ValueError(
+            f"{name} has shape {points.shape}; at least one point and one feature are needed"
+        )
+    if points.dtype.kind == "b" or points.dtype in (np.float16, np.longdouble):
+        points = points.astype(np.float64)
+    if not points.dtype.isnative:
+        points = points.astype(points.dtype.newbyteorder("="))
+    if (bad := first_bad_cell(points)) is not None:
+        row, column = bad
+        raise ValueError(
+            f"{name} must be finite, got {points[row, column]} in row {row}, column {column}; "
+            "drop or impute such points"
+        )
+    return points
+
+
+def as_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
+    """Return n finite weights w ≥ 0 with a positive sum, read-only; None means one each."""
+    if weights is None:
+        return np.broadcast_to(np.float64(1.0), (n,))  # no memory, already read-only
+    try:
+        w = np.array(to_numpy(weights, name), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be numbers, one for each point") from None
+    if w.shape != (n,):
+        raise ValueError(f"{name} must have shape ({n},), one for each point, got {w.shape}")
+    if not np.isfinite(w).all():
+        raise ValueError(f"{name} must be finite, got {w[~np.isfinite(w)][0]}")
+    if (w < 0).any():
+        raise ValueError(
+            f"{name} must not be negative, got {w.min()} for point {w.argmin()}; "
+            "use 0 to leave a point out"
+        )
+    if n and not w.any():
+        raise ValueError(f"{name} sum to zero; give at least one point a positive weight")
+    if n and not _SMALLEST_WEIGHT <= w.max() <= _LARGEST_WEIGHT:
+        raise ValueError(
+            f"{name} reach {w.max():.3g}, outside [{_SMALLEST_WEIGHT:g}, {_LARGEST_WEIGHT:g}]; "
+            "divide them by their mean (only ratios matter)"
+        )
+    w.setflags(write=False)
+    return w
+
+
+def make_rng(rng: RngLike) -> np.random.Generator:
+    """A Generator from a seed, a Generator or None."""
+    if isinstance(rng, np.random.RandomState | float | str | bool):
+        raise TypeError(
+            f"rng must be an int, a numpy.random.Generator or None, got {type(rng).__name__}"
+        )
+    return np.random.default_rng(rng)
+
+
+def check_count(value: Any, name: str, *, least: int = 1) -> int:
+    """An integer not below `least`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
+    return int(value)
+
+
+def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
+    """One of a few words; the error lists them."""
+    choices = list(choices)
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+    return str(value)
+
+
+def check_positive(value: Any, name: str) -> float:
+    """A finite number above zero."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    number = float(value)
+    if not (math.isfinite(number) and number > 0):
+        raise ValueError(f"{name} must be positive and finite, got {value}")
+    return number
+
+
+def check_same_length(n: int, m: int, what: str, other: str) -> None:
+    if n != m:
+        raise ValueError(
+            f"{what} has {n} entries but {other} has {m} points; they must describe the same points"
+        )
+
+
+def first_bad_cell(points: Array) -> tuple[int, int] | None:
+    """Row and column of the first NaN or infinity, looking at one block of rows at a time."""
+    if points.dtype.kind != "f":
+        return None
+    for rows in row_blocks(len(points), points.shape[1]):
+        block = points[rows]
+        finite = np.isfinite(block)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            return int(row) + rows.start, int(column)
+    return None
+
+
+def _refuse_text_columns(X: Any, name: str) -> None:
+    """A data frame knows which of its columns is not numeric: name it."""
+    dtypes = getattr(X, "dtypes", None)
+    if dtypes is None or not hasattr(X, "columns") or not hasattr(dtypes, "items"):
+        return
+    bad = [c for c, dtype in dtypes.items() if getattr(dtype, "kind", "f") not in "fiubO"]
+    if bad:
+        raise TypeError(
+            f"{name} has columns that are not numbers: {', '.join(map(repr, bad[:5]))}; "
+            "choose the numeric columns"
+        )
+
+
+def _numbers_from_objects(points: Array, name: str) -> FloatArray:
+    try:
+        return points.astype(np.float64)
+    except (TypeError, ValueError):
+        _complain_of_first_text(points, name)
+
+
+def _complain_of_first_text(points: Array, name: str) -> NoReturn:
+    for index, value in np.ndenumerate(points):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            where = ", ".join(map(str, index))
+            raise TypeError(
+                f"{name} must hold numbers, got {value!r} at [{where}]; encode text columns as "
+                "numbers or leave them out"
+            ) from None
+    raise TypeError(f"{name} must be a rectangular (n, d) array of numbers")

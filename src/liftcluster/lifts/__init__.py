@@ -1,0 +1,8 @@
+"""Lifting maps: each turns points into vectors whose inner products are kernel values."""
+
+from .base import Lift as Lift
+from .fourier import FourierLift as FourierLift
+from .fourier import n_components_for as n_components_for
+from .nystrom import NystromLift as NystromLift
+from .span import SpanLift as SpanLift
+from .transformer import TransformerLift as TransformerLift

@@ -1,0 +1,273 @@
+"""Random Fourier features: the approximate lifting map of the paper's section 3.1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.stats import qmc
+
+from .._arrays import namespace
+from .._typing import Array, FloatArray, IntArray, Points
+from .._validation import as_points, check_choice, check_count
+from ..kernels import ShiftInvariant, kernel_from_state
+from .base import FeatureLift
+
+__all__ = ["SAMPLINGS", "FourierLift", "draw_fourier_lift", "n_components_for"]
+
+SAMPLINGS = ("iid", "orthogonal", "quasi")
+_FEWEST_GROUPS = 16  # fewer blocks than this say too little about how much blocks vary
+_MOST_SOBOL_DIMENSIONS = 21201
+_FARTHEST = 1e9  # bandwidths from the centre: float64 phases keep six digits up to here
+_QUASI_BELOW = 16  # dimensions up to which quasi-random frequencies beat orthogonal ones
+
+
+@dataclass(frozen=True, eq=False)
+class FourierLift(FeatureLift):
+    r"""Cosine–sine pairs at M frequencies drawn from the kernel's spectral law.
+
+    .. math:: φ(x) = \sqrt{2/ρ}\,\bigl(\cos ω_1^\top x, …, \cos ω_M^\top x,
+                                       \sin ω_1^\top x, …, \sin ω_M^\top x\bigr), \quad ρ = 2M
+
+    so that :math:`\mathbb{E}⟨φ(x), φ(y)⟩ = κ(x, y)` and ‖φ(x)‖ = 1 exactly. An odd ρ has one
+    feature more, :math:`\sqrt{2/ρ} \cos(ω^\top x + b)` with a random phase b, which keeps the
+    mean right (‖φ(x)‖ is then 1 only on average).
+
+    Points are centred and measured in bandwidths in float64; phases, cosines and the sums within
+    a block are in ``dtype``; totals are float64.
+
+    Attributes
+    ----------
+    kernel : ShiftInvariant
+    frequencies : (M, d) array
+        In units of 1/kernel.scale; the last belongs to the single feature of an odd ρ.
+    groups : (M,) array
+        Which independent draw a frequency came from.
+    phase : float or None
+        b, for an odd ρ.
+    centre : (d,) array
+    sampling : "iid", "orthogonal" or "quasi"
+    """
+
+    kernel: ShiftInvariant
+    frequencies: FloatArray
+    groups: IntArray
+    phase: float | None
+    centre: FloatArray
+    sampling: str
+    dtype: Any = np.float64
+
+    kind: ClassVar[str] = "fourier"
+
+    @property
+    def n_pairs(self) -> int:
+        return len(self.frequencies) - (self.phase is not None)
+
+    @property
+    def n_components(self) -> int:
+        return len(self.frequencies) + self.n_pairs
+
+    def points(self, X: Points) -> Array:
+        points = as_points(X)
+        d = self.frequencies.shape[1]
+        if points.shape[1] != d:
+            raise ValueError(
+                f"points have {points.shape[1]} features, but this lift was made for {d}"
+            )
+        return points
+
+    def features(self, X: Points) -> Any:
+        """(n, ρ) features, in the array library and on the device of X."""
+        xp = namespace(X)
+        precision = xp.float32 if self.dtype == np.float32 else xp.float64
+
+        def here(array: Any) -> Any:
+            return xp.asarray(array, dtype=xp.float64, device=X.device)
+
+        U = (xp.astype(X, xp.float64) - here(self.centre)) / self.kernel.scale
+        if not xp.all(xp.abs(U) < _FARTHEST):
+            raise ValueError(
+                f"points lie more than {_FARTHEST:g} bandwidths away from the others, where phases "
+                "mean nothing; use a larger bandwidth or rescale the points"
+            )
+        W = xp.astype(here(self.frequencies), precision)
+        T = xp.astype(U, precision) @ xp.permute_dims(W, (1, 0))  # phases
+        pairs = T[:, : self.n_pairs]
+        parts = [xp.cos(pairs), xp.sin(pairs)]
+        if self.phase is not None:
+            parts.append(xp.cos(T[:, self.n_pairs :] + self.phase))
+        return xp.concat(parts, axis=1) * math.sqrt(2 / self.n_components)
+
+    def feature_groups(self) -> IntArray:
+        """The block of frequencies that each feature belongs to; its own where blocks are few.
+
+        Taking dependent frequencies for independent ones is careful: it ignores that they
+        cancel each other's errors.
+        """
+        groups = self.groups if self._enough_groups() else np.arange(len(self.frequencies))
+        return np.concatenate([groups[: self.n_pairs], groups])  # cosines; sines and the single
+
+    def _enough_groups(self) -> bool:
+        return len(np.unique(self.groups)) >= _FEWEST_GROUPS
+
+    def describe(self) -> str:
+        name = {"iid": "independent", "orthogonal": "orthogonal", "quasi": "quasi-random"}
+        return f"{name[self.sampling]} Fourier features, ρ = {self.n_components}"
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        values = {
+            "kernel": self.kernel.state(),
+            "phase": self.phase,
+            "sampling": self.sampling,
+            "dtype": np.dtype(self.dtype).name,
+        }
+        arrays = {"frequencies": self.frequencies, "groups": self.groups, "centre": self.centre}
+        return values, arrays
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], arrays: dict[str, Array]) -> FourierLift:
+        kernel = kernel_from_state(values["kernel"])
+        if not isinstance(kernel, ShiftInvariant):
+            raise ValueError(f"a Fourier lift cannot have the kernel {kernel.name}")
+        dtype = {"float32": np.float32, "float64": np.float64}[values["dtype"]]
+        sampling = check_choice(values["sampling"], SAMPLINGS, "sampling")
+        lift = cls(kernel, phase=values["phase"], sampling=sampling, dtype=dtype, **arrays)
+        M, d = lift.frequencies.shape
+        if lift.groups.shape != (M,) or lift.centre.shape != (d,):
+            raise ValueError("the parts of the Fourier lift do not fit together")
+        return lift
+
+    def extend(
+        self, n_components: int, rng: np.random.Generator
+    ) -> tuple[FourierLift, FourierLift]:
+        """The lift with new frequencies to make up ``n_components``, and the new part alone.
+
+        The old frequencies stay, so that sums already made need only be joined (``join_sums``).
+        """
+        n_new = -(-(n_components - self.n_components) // 2)
+        W, groups = _draw(self.kernel, n_new, self.frequencies.shape[1], self.sampling, rng)
+        new = replace(self, frequencies=W, groups=groups, phase=None)
+        return self._join(new), new
+
+    def _join(self, new: FourierLift) -> FourierLift:
+        def merge(old: Array, added: Array) -> Array:
+            # The single frequency of an odd ρ stays last.
+            return np.concatenate([old[: self.n_pairs], added, old[self.n_pairs :]])
+
+        return replace(
+            self,
+            frequencies=merge(self.frequencies, new.frequencies),
+            groups=merge(self.groups, new.groups + self.groups.max() + 1),
+        )
+
+    def join_sums(self, V: FloatArray, new: FourierLift, V_new: FloatArray) -> FloatArray:
+        """Sums under the joined lift from the sums under this one and under the new part."""
+        total = self.n_components + new.n_components
+        old = V * math.sqrt(self.n_components / total)
+        add = V_new * math.sqrt(new.n_components / total)
+        a, b = self.n_pairs, new.n_pairs
+        return np.concatenate(
+            [old[:, :a], add[:, :b], old[:, a : 2 * a], add[:, b:], old[:, 2 * a :]], axis=1
+        )
+
+
+def draw_fourier_lift(
+    kernel: ShiftInvariant,
+    d: int,
+    n_components: int,
+    *,
+    sampling: str = "auto",
+    centre: Any = None,
+    dtype: Any = np.float64,
+    rng: np.random.Generator,
+) -> FourierLift:
+    """Draw the frequencies of a Fourier lift in d dimensions.
+
+    ``sampling`` is how: "iid" independently; "orthogonal" in blocks of d orthogonal directions
+    with independent lengths (isotropic kernels only); "quasi" by a scrambled Sobol' sequence;
+    "auto" takes quasi-random frequencies below 16 dimensions, then orthogonal ones.
+    """
+    n_components = check_count(n_components, "n_components")
+    sampling = _choose_sampling(kernel, d, sampling)
+    W, groups = _draw(kernel, -(-n_components // 2), d, sampling, rng)
+    phase = float(rng.uniform(0, 2 * math.pi)) if n_components % 2 else None
+    centre = np.zeros(d) if centre is None else np.asarray(centre, dtype=np.float64)
+    return FourierLift(kernel, W, groups, phase, centre, sampling, dtype)
+
+
+def n_components_for(eps: float, delta: float, n: int) -> int:
+    r"""ρ that keeps every pair of n vectors' distance within ε with probability 1 − δ.
+
+    .. math:: ρ = 2 \left\lceil \frac{8}{ε^2} \ln\frac{n(n-1)}{δ} \right\rceil
+
+    The paper's Theorem 3.1 with a constant, for independent frequencies and any shift-invariant
+    kernel with κ(x, x) = 1. The squared distance of two lifted points is a mean of M = ρ/2
+    independent terms :math:`2 - 2\cos ω^\top(x - y) \in [0, 4]` of mean D² and second moment at
+    most 4D². Being ε too long means exceeding D² by at least ε(2D + ε), which Bernstein's
+    inequality allows with probability at most exp(−3Mε²/14); being ε too short means falling
+    εD below, at most exp(−Mε²/8) for terms that are not negative. Each of the n(n−1)/2 pairs
+    fails with probability at most 2 exp(−Mε²/8), whatever D.
+
+    The same holds for the mean embeddings of n clusters, each a weighted mean of points, in
+    place of n points: what counts is how many vectors are compared, not how many points they
+    are made of.
+
+    Examples
+    --------
+    >>> n_components_for(0.1, 0.01, 1000)
+    29472
+    """
+    if not 0 < eps <= 2:
+        raise ValueError(f"eps must lie in (0, 2], got {eps}")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta must lie in (0, 1), got {delta}")
+    n = check_count(n, "n", least=2)
+    return 2 * math.ceil(8 / eps**2 * math.log(n * (n - 1) / delta))
+
+
+def _choose_sampling(kernel: ShiftInvariant, d: int, sampling: str) -> str:
+    check_choice(sampling, ("auto", *SAMPLINGS), "sampling")
+    few_enough = kernel.n_uniforms(d) <= _MOST_SOBOL_DIMENSIONS
+    if sampling == "auto":
+        prefers_quasi = d < _QUASI_BELOW or not kernel.isotropic
+        return "orthogonal" if not prefers_quasi else "quasi" if few_enough else "iid"
+    if sampling == "orthogonal" and not kernel.isotropic:
+        raise ValueError(
+            f"orthogonal frequencies need a kernel of the Euclidean distance, and {kernel.name} is "
+            'not one; use sampling="iid" or "quasi"'
+        )
+    if sampling == "quasi" and not few_enough:
+        raise ValueError(
+            f"quasi-random frequencies reach {_MOST_SOBOL_DIMENSIONS} dimensions, got {d}; "
+            'use sampling="orthogonal" or "iid"'
+        )
+    return sampling
+
+
+def _draw(
+    kernel: ShiftInvariant, n: int, d: int, sampling: str, rng: np.random.Generator
+) -> tuple[FloatArray, IntArray]:
+    """n frequencies in d dimensions and the group of each."""
+    if sampling == "iid":
+        return kernel.sample_spectrum(n, d, rng), np.arange(n)
+    if sampling == "quasi":
+        sobol = qmc.Sobol(kernel.n_uniforms(d), scramble=True, rng=rng)
+        U = sobol.random_base2((n - 1).bit_length())[:n]
+        # A run of 2ⁱ points is itself well spread, so runs vary less than single points do, and
+        # more than they cancel: careful, but by less than taking points for independent.
+        run = 2 ** max((n // _FEWEST_GROUPS).bit_length() - 1, 0)
+        return kernel.spectrum(U), np.arange(n) // run
+    lengths = np.linalg.norm(kernel.sample_spectrum(n, d, rng), axis=1)
+    directions = np.concatenate(
+        [_orthonormal_rows(min(d, n - start), d, rng) for start in range(0, n, d)]
+    )
+    return directions * lengths[:, None], np.arange(n) // d
+
+
+def _orthonormal_rows(size: int, d: int, rng: np.random.Generator) -> FloatArray:
+    """Rows of a uniformly distributed orthogonal matrix."""
+    Q, R = np.linalg.qr(rng.standard_normal((d, size)))
+    # Without the signs Q is not uniform: LAPACK fixes those of R's diagonal in its own way.
+    return np.asarray((Q * np.sign(np.diag(R))).T)

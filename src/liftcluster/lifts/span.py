@@ -1,0 +1,134 @@
+"""The exact lift: the span of the clusters themselves, by the kernel trick."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._arrays import row_blocks
+from .._typing import Array, FloatArray, Points, Sparse
+from ..kernels import Discrete, Kernel, kernel_from_state
+from ..stack import Rows, as_rows
+from .base import FeatureLift
+from .spectral import gram_factor
+
+__all__ = ["SpanLift", "cluster_gram", "fit_span_lift", "kernel_sums"]
+
+_BLOCK = 1024  # rows and columns of the kernel matrix held at a time
+
+
+@dataclass(frozen=True, eq=False)
+class SpanLift(FeatureLift):
+    r"""Orthonormal coordinates on the span of s cluster vectors Φ(C) = Σ w p(C|y) κ(·, y).
+
+    The Gram matrix of the clusters, :math:`G = R^\top κ(Y, Y) R`, is factored as VVᵀ with
+    V = GA. Row C of V stands for Φ(C), and all inner products among the clusters, and of any
+    vector in their span with any lifted point,
+
+    .. math:: φ(x) = A^\top R^\top κ(Y, x),
+
+    are those of the kernel up to rounding. A cluster that is *not* among those the lift was made
+    from is projected onto their span by ``sums``.
+    """
+
+    kernel: Kernel
+    anchors: Points  # Y
+    memberships: Sparse  # R, weighted, (n, s)
+    coefficients: FloatArray  # A, (s, ρ)
+
+    kind: ClassVar[str] = "exact"
+
+    @property
+    def n_components(self) -> int:
+        return int(self.coefficients.shape[1])
+
+    @property
+    def is_exact(self) -> bool:
+        return True
+
+    def points(self, X: Points) -> Points:
+        return self.kernel.points(X)
+
+    def features(self, X: Points) -> Array:
+        return kernel_sums(self.kernel, X, self.anchors, self.memberships) @ self.coefficients
+
+    def describe(self) -> str:
+        return "exact"
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        R = self.memberships
+        arrays = {
+            "anchors": self.anchors,
+            "data": R.data,
+            "indices": R.indices,
+            "indptr": R.indptr,
+            "coefficients": self.coefficients,
+        }
+        return {"kernel": self.kernel.state()}, arrays
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], arrays: dict[str, Array]) -> SpanLift:
+        A, Y = arrays["coefficients"], arrays["anchors"]
+        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        R = sp.csr_array(parts, shape=(len(Y), len(A)))
+        R.check_format(full_check=True)
+        return cls(kernel_from_state(values["kernel"]), Y, R, A)
+
+
+def fit_span_lift(kernel: Kernel, X: Points, R: Any) -> tuple[SpanLift, FloatArray]:
+    """The exact lift of the clusters R of the points X, and the vectors of those clusters."""
+    R = as_rows(R, len(X))
+    matrix = R.rows(slice(0, len(X)))
+    inside = np.flatnonzero(np.diff(matrix.indptr) > 0)
+    if len(inside) < len(X):  # noise has no part in any cluster
+        matrix = matrix[inside, :]
+        X = X[inside] if hasattr(X, "shape") else [X[i] for i in inside]
+    V, A = gram_factor(cluster_gram(kernel, X, matrix))
+    return SpanLift(kernel, X, matrix, A), V
+
+
+def cluster_gram(kernel: Kernel, X: Points, R: Any) -> FloatArray:
+    r"""G = Rᵀ κ(X, X) R, (s, s), without holding more than a block of κ.
+
+    The blocks above the diagonal stand for those below.
+    """
+    R = as_rows(R, len(X))
+    s = R.shape[1]
+    if isinstance(kernel, Discrete):
+        shared = _add_up_equal_points(kernel.ids(X), R)
+        return np.asarray((shared.T @ shared).toarray())
+    G = np.zeros((s, s))
+    blocks = list(row_blocks(len(X), _BLOCK, block_bytes=8 * _BLOCK**2))
+    memberships = [R.rows(rows) for rows in blocks]
+    for i, rows in enumerate(blocks):
+        for j in range(i, len(blocks)):
+            K = kernel(X[rows], X[blocks[j]])
+            part = memberships[i].T @ (memberships[j].T @ K.T).T
+            G += part if i == j else part + part.T
+    return (G + G.T) / 2
+
+
+def kernel_sums(kernel: Kernel, X: Points, Y: Points, R: Any) -> FloatArray:
+    """κ(X, Y) R, (n, s): how similar each point of X is to each cluster of Y."""
+    R = as_rows(R, len(Y))
+    if isinstance(kernel, Discrete):
+        ids = kernel.ids(np.concatenate([Y, X]))
+        shared = _add_up_equal_points(ids[: len(Y)], R, size=int(ids.max()) + 1)
+        return np.asarray(shared[ids[len(Y) :], :].toarray())
+    sums = np.zeros((len(X), R.shape[1]))
+    for columns in row_blocks(len(Y), _BLOCK, block_bytes=8 * _BLOCK**2):
+        block = R.rows(columns).T
+        for rows in row_blocks(len(X), _BLOCK, block_bytes=8 * _BLOCK**2):
+            sums[rows] += (block @ kernel(X[rows], Y[columns]).T).T
+    return sums
+
+
+def _add_up_equal_points(ids: Array, R: Rows, size: int | None = None) -> Sparse:
+    """Rows of R added up over points with the same id."""
+    n = len(ids)
+    shape = (size or int(ids.max()) + 1, n)
+    collect = sp.csr_array((np.ones(n), (ids, np.arange(n))), shape=shape)
+    return sp.csr_array(collect @ R.rows(slice(0, n)))

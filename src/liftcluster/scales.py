@@ -1,0 +1,131 @@
+"""How large a neighbourhood is: bandwidth rules, on a sample of the points."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from ._typing import Array, FloatArray, RngLike
+from ._validation import as_points, check_count, make_rng
+from .kernels import pairwise_distances
+
+__all__ = ["bandwidth"]
+
+_RULE = re.compile(r"\s*(?P<rule>[a-z]+)\s*(?:(?P<sign>[*/])\s*(?P<factor>\d+(?:\.\d*)?)\s*)?")
+
+
+def bandwidth(
+    X: Any,
+    rule: str = "median",
+    rng: RngLike = None,
+    *,
+    n_sample: int = 1000,
+    metric: str = "euclidean",
+) -> float:
+    r"""A bandwidth for the points X, from at most ``n_sample`` of them.
+
+    =============  ====================================================================
+    ``median``     median distance between two points
+    ``mean``       mean distance between two points
+    ``scale``      :math:`\sqrt{\sum_j \operatorname{var}_j / 2}`: scikit-learn's gamma="scale"
+                   (up to the pooling of the columns) as a bandwidth
+    ``scott``      :math:`n^{-1/(d+4)}` times the root mean square deviation of a coordinate
+    ``silverman``  the same times :math:`(4/(d+2))^{1/(d+4)}`
+    =============  ====================================================================
+
+    A factor may follow, as in ``"median/4"`` or ``"mean*2"``. Where most points coincide the
+    pairs at distance zero are left out; where all do, every bandwidth gives the same kernel and
+    the answer is 1.
+
+    Parameters
+    ----------
+    X : (n, d) array-like
+    rule : str
+    rng : int, Generator or None
+        Chooses the sample; unused where there are no more than ``n_sample`` points.
+    n_sample : int
+    metric : "euclidean" or "cityblock"
+        For ``median`` and ``mean``.
+
+    Examples
+    --------
+    >>> bandwidth([[0.0], [1.0], [3.0]])  # of 1, 2 and 3
+    2.0
+    >>> bandwidth([[0.0], [1.0], [3.0]], "median/4")
+    0.5
+    """
+    base, factor = _parse(rule)
+    points = as_points(X)
+    sample = _sample(points, check_count(n_sample, "n_sample", least=2), rng)
+    # Coordinates of size 1e300 or 1e-300 would over- or underflow when squared.
+    with np.errstate(over="ignore"):
+        unit = float(np.abs(sample - sample[0]).max())
+    if unit == 0:
+        return 1.0
+    if not np.isfinite(unit):
+        raise ValueError("points lie too far apart: their differences overflow; rescale them")
+    shape = (len(points), points.shape[1])
+    width = unit * factor * _RULES[base]((sample - sample[0]) / unit, shape, metric)
+    if not (np.isfinite(width) and width > 0):
+        raise ValueError(f"rule {rule!r} gives a bandwidth of {width}; rescale the points")
+    return float(width)
+
+
+def _pair_distances(Z: FloatArray, metric: str) -> FloatArray:
+    D = pairwise_distances(Z, Z, metric)
+    pairs = D[np.triu_indices(len(Z), 1)]
+    nonzero = pairs[pairs > 0]
+    return pairs if len(nonzero) * 2 > len(pairs) else nonzero
+
+
+def _median(Z: FloatArray, shape: tuple[int, int], metric: str) -> float:
+    return float(np.median(_pair_distances(Z, metric)))
+
+
+def _mean(Z: FloatArray, shape: tuple[int, int], metric: str) -> float:
+    return float(np.mean(_pair_distances(Z, metric)))
+
+
+def _scale(Z: FloatArray, shape: tuple[int, int], metric: str) -> float:
+    return float(np.sqrt(Z.var(axis=0).sum() / 2))
+
+
+def _scott(Z: FloatArray, shape: tuple[int, int], metric: str) -> float:
+    n, d = shape
+    return float(np.sqrt(Z.var(axis=0).mean()) * n ** (-1 / (d + 4)))
+
+
+def _silverman(Z: FloatArray, shape: tuple[int, int], metric: str) -> float:
+    d = shape[1]
+    return _scott(Z, shape, metric) * float((4 / (d + 2)) ** (1 / (d + 4)))
+
+
+_RULES = {
+    "median": _median,
+    "mean": _mean,
+    "scale": _scale,
+    "scott": _scott,
+    "silverman": _silverman,
+}
+
+
+def _parse(rule: Any) -> tuple[str, float]:
+    match = _RULE.fullmatch(rule) if isinstance(rule, str) else None
+    if match is None or match["rule"] not in _RULES:
+        raise ValueError(
+            f"bandwidth rule must be one of {', '.join(_RULES)}, with a factor if you like "
+            f"(median/4); got {rule!r}"
+        )
+    factor = float(match["factor"]) if match["factor"] else 1.0
+    if factor == 0:
+        raise ValueError(f"the factor in bandwidth rule {rule!r} is zero")
+    return match["rule"], (1 / factor if match["sign"] == "/" else factor)
+
+
+def _sample(points: Array, size: int, rng: RngLike) -> FloatArray:
+    if len(points) > size:
+        chosen = make_rng(rng).choice(len(points), size, replace=False)
+        points = points[np.sort(chosen)]
+    return np.asarray(points, dtype=np.float64)

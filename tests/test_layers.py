@@ -1,0 +1,83 @@
+"""Modules import downwards only, and array libraries are named in one file only."""
+
+import ast
+from pathlib import Path
+
+import liftcluster
+
+ROOT = Path(liftcluster.__file__).parent
+
+# Each module may import from the lines above its own.
+LAYERS = [
+    ["_typing"],
+    ["_arrays"],
+    ["_validation", "_labels"],
+    ["partition", "kernels", "transport", "uncertainty"],
+    ["scales", "stack"],
+    ["lifts.base", "lifts.spectral"],
+    ["lifts.fourier", "lifts.nystrom", "lifts.span", "lifts.transformer"],
+    ["lifts", "lifts.choice", "storage"],
+    ["representation"],
+    ["lifting"],
+    ["mmd"],
+    ["estimators"],
+    ["demo"],
+    ["cli"],
+    ["__main__"],
+    [""],
+]
+RANK = {module: i for i, layer in enumerate(LAYERS) for module in layer}
+ELSEWHERE = {"torch", "cupy", "dask", "jax"}
+
+
+def module_name(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports_of(path):
+    """Modules of this package, and top-level names of others, that a file imports."""
+    package = (
+        module_name(path).split(".")
+        if path.name == "__init__.py"
+        else module_name(path).split(".")[:-1]
+    )
+    package = [part for part in package if part]
+    ours, others = set(), set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            others |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            others.add((node.module or "").split(".")[0])
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - (node.level - 1)]
+            ours.add(".".join(base + (node.module or "").split(".")).strip("."))
+    return ours, others
+
+
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def test_every_module_has_a_layer():
+    assert {module_name(path) for path in FILES} == set(RANK)
+
+
+def test_modules_import_only_from_lower_layers():
+    upward = [
+        (module_name(path), target)
+        for path in FILES
+        for target in imports_of(path)[0]
+        if RANK[target] >= RANK[module_name(path)]
+    ]
+    assert upward == []
+
+
+def test_only_one_file_may_name_other_array_libraries():
+    named = {module_name(path) for path in FILES if imports_of(path)[1] & ELSEWHERE}
+    assert named <= {"_arrays"}
+
+
+def test_the_reader_of_imports_sees_relative_ones():
+    ours, others = imports_of(ROOT / "lifts" / "fourier.py")
+    assert {"kernels", "lifts.base", "_arrays"} <= ours
+    assert "numpy" in others

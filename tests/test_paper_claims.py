@@ -1,0 +1,95 @@
+"""Sentences of the paper, each with the test that bears it out, or the case that does not."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import liftcluster as lc
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60))
+def test_section_2_2_the_discrete_kernel_counts_the_symmetric_difference(seed, n):
+    rng = np.random.default_rng(seed)
+    a, b = rng.random((2, n)) < 0.5
+    a[0] = b[-1] = True
+    d = lc.cluster_distance(a, b, None, kernel="discrete")
+    assert d == pytest.approx(np.sqrt((a ^ b).sum()), abs=1e-6)
+
+
+def test_section_2_2_with_unit_vectors_the_discrete_kernel_gives_the_cosine_of_sets():
+    a, b = np.array([1, 1, 1, 0, 0]), np.array([0, 1, 1, 1, 1])
+    d = lc.cluster_distance(a, b, None, kernel="discrete", normalise=True)
+    assert d**2 == pytest.approx(2 - 2 * 2 / np.sqrt(3 * 4))
+
+
+def test_section_2_2_1_the_representation_is_lossless_for_a_characteristic_kernel():
+    """Different subsets of six points never share a vector."""
+    X = np.random.default_rng(0).standard_normal((6, 2))
+    subsets = [
+        np.isin(np.arange(6), c) for r in (1, 2, 3) for c in itertools.combinations(range(6), r)
+    ]
+    labellings = [np.where(s, 0, -1) for s in subsets]
+    D = lc.represent(X, labellings, bandwidth=1.0).distances(normalise=False)
+    assert D[np.triu_indices(len(D), 1)].min() > 1e-3
+
+
+def small_clusters():
+    """Figure 4: B splits into B₂ and a small C₂, far from A."""
+    rng = np.random.default_rng(0)
+    A = rng.normal([0, 0], 0.3, (40, 2))
+    B = rng.normal([4, 0], 0.3, (36, 2))
+    C = rng.normal([4, 0.8], 0.2, (4, 2))
+    X = np.vstack([A, B, C])
+    first = np.repeat(["A1", "B1"], [40, 40])
+    second = np.repeat(["A2", "B2", "C2"], [40, 36, 4])
+    rep = lc.represent(X, [first, second], bandwidth=1.5)
+    index = {name: i for i, name in enumerate(rep.cluster_names)}
+    return rep, lambda D, a, b: D[index[a], index[b]]
+
+
+def test_section_3_2_unnormalised_vectors_confuse_small_clusters():
+    rep, between = small_clusters()
+    raw = rep.distances(normalise=False)
+    # C₂ is a part of B₁ and far from A₁, yet its raw vector is about as far from both.
+    assert between(raw, "C2", "B1") > 0.8 * between(raw, "C2", "A1")
+
+
+def test_section_3_2_unit_vectors_keep_only_where_clusters_are():
+    rep, between = small_clusters()
+    unit = rep.distances()
+    assert between(unit, "C2", "B1") < 0.5 * between(unit, "C2", "A1")
+    assert between(unit, "B2", "B1") < 0.1 * between(unit, "B2", "A1")
+
+
+def test_theorem_3_2_cluster_distances_are_within_epsilon_with_few_features():
+    """Mean embeddings of s clusters need ρ for s vectors, however many points there are."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 3))
+    labels = rng.integers(5, size=400)
+    eps, delta = 0.3, 0.1
+    rho = lc.n_components_for(eps, delta, 5)
+    kernel = lc.Gaussian(1.0)
+
+    def means(**options):
+        rep = lc.represent(X, labels, kernel=kernel, **options)
+        M = rep.sums / rep.cluster_weights[:, None]
+        return np.linalg.norm(M[:, None] - M[None], axis=2)
+
+    exact = means(lift="exact")
+    failures = sum(
+        np.abs(means(lift="fourier", sampling="iid", n_components=rho, rng=seed) - exact).max()
+        > eps
+        for seed in range(50)
+    )
+    assert failures <= delta * 50
+
+
+def test_section_2_2_2_two_clusters_far_apart_have_a_larger_objective():
+    X = np.concatenate([np.zeros((10, 1)), np.ones((10, 1)) * 3])
+    apart, mixed = np.repeat([0, 1], 10), np.tile([0, 1], 10)
+    values = lc.mmd_objective(lc.represent(X, [apart, mixed], bandwidth=1.0))
+    assert values[0] > 0.2
+    assert values[1] == pytest.approx(0, abs=1e-9)

@@ -1,0 +1,330 @@
+"""Representations: distances by the kernel trick, laws of the sums, adding, saving."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from generators import blobs, points_and_partitions, soft_memberships
+from hypothesis import given, settings
+from oracles import cluster_products, distance_from_products, gram
+from sklearn.kernel_approximation import RBFSampler
+
+import liftcluster as lc
+
+FEATURE_LIFTS = [
+    {"lift": "fourier", "sampling": "iid"},
+    {"lift": "fourier", "sampling": "orthogonal"},
+    {"lift": "fourier", "sampling": "quasi", "n_components": 33},
+    {"lift": "nystrom", "n_components": 20},
+]
+ANY_LIFT = [{"lift": "exact"}, *FEATURE_LIFTS]
+
+
+@given(points_and_partitions(max_points=12))
+@settings(max_examples=20)
+def test_distances_are_those_of_the_kernel_trick(case):
+    X, partitions = case
+    kernel = lc.Gaussian(1.0)
+    rep = lc.represent(X, partitions, kernel=kernel)
+    R = np.hstack([p.memberships.toarray() * p.weights[:, None] for p in partitions])
+    G = cluster_products(gram(kernel, X), R)
+    for normalise in (True, False):
+        D = rep.distances(normalise=normalise)
+        scale = 1 if normalise else np.sqrt(G.max())
+        for a in range(len(G)):
+            for b in range(len(G)):
+                expected = distance_from_products(G, a, b, normalise=normalise)
+                # The oracle subtracts nearly equal numbers: √ of their rounding.
+                assert D[a, b] == pytest.approx(expected, abs=3e-7 * scale)
+
+
+@pytest.mark.parametrize("options", ANY_LIFT, ids=str)
+def test_soft_memberships_of_zero_and_one_give_the_hard_answer_bit_for_bit(options):
+    X, labels = blobs(np.random.default_rng(0), 150, 4)
+    R = np.eye(4)[labels]
+    hard, dense, sparse = (
+        lc.represent(X, [p], rng=3, **options)
+        for p in (labels, lc.as_partition(R), lc.as_partition(sp.coo_array(R)))
+    )
+    np.testing.assert_array_equal(dense.sums, hard.sums)
+    np.testing.assert_array_equal(sparse.sums, hard.sums)
+
+
+@pytest.mark.parametrize("options", FEATURE_LIFTS, ids=str)
+def test_a_soft_partition_with_some_hard_rows_adds_up_like_hard_ones(options):
+    X, labels = blobs(np.random.default_rng(0), 150, 4)
+    R = np.eye(4)[labels]
+    R[0] = 0.25
+    lift = lc.make_lift(X, rng=0, **options)
+    expected = R.T @ lift.features(X)
+    np.testing.assert_allclose(lc.represent(X, [R], lift=lift).sums, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("options", ANY_LIFT, ids=str)
+@pytest.mark.parametrize("kernel", [lc.Gaussian(2.0), lc.Discrete()], ids=str)
+def test_a_weight_of_two_is_a_point_twice(options, kernel):
+    if isinstance(kernel, lc.Discrete) and options["lift"] != "exact":
+        options = {"lift": "exact"}
+    X, labels = blobs(np.random.default_rng(0), 60, 3)
+    twice = np.arange(60) % 3 == 0
+    lift = options
+    if options["lift"] != "exact":
+        lift = {"lift": lc.make_lift(X, kernel=kernel, rng=0, **options)}
+    weighted = lc.represent(X, labels, kernel=kernel, weights=1.0 + twice, **lift)
+    repeated = lc.represent(
+        np.vstack([X, X[twice]]), np.concatenate([labels, labels[twice]]), kernel=kernel, **lift
+    )
+    np.testing.assert_allclose(weighted.masses, repeated.masses)
+    np.testing.assert_allclose(
+        weighted.inner_products(normalise=False),
+        repeated.inner_products(normalise=False),
+        rtol=1e-10,
+    )
+
+
+def test_points_of_weight_zero_do_not_count():
+    X, labels = blobs(np.random.default_rng(0), 60, 3)
+    w = np.where(np.arange(60) < 40, 1.0, 0.0)
+    kernel = lc.Gaussian(2.0)
+    weighted = lc.represent(X, labels, kernel=kernel, weights=w)
+    fewer = lc.represent(X[:40], labels[:40], kernel=kernel)
+    np.testing.assert_allclose(weighted.distances(), fewer.distances(), atol=1e-9)
+
+
+@pytest.mark.parametrize("options", FEATURE_LIFTS, ids=str)
+def test_two_blocks_added_equal_one_pass(options):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 300, 4)
+    soft = lc.as_partition(soft_memberships(rng, 300, 3))
+    lift = lc.make_lift(X, rng=0, **options)
+
+    def lifted(rows):
+        parts = {"hard": labels[rows], "soft": lc.as_partition(soft.memberships[rows])}
+        return lc.represent(X[rows], parts, lift=lift)
+
+    whole = lifted(slice(0, 300))
+    added = lifted(slice(0, 120)) + lifted(slice(120, 300))
+    assert added.cluster_names == whole.cluster_names
+    assert added.partition_names == whole.partition_names
+    np.testing.assert_allclose(added.sums, whole.sums, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(added.masses, whole.masses)
+    np.testing.assert_array_equal(added.owner, whole.owner)
+
+
+def test_blocks_need_not_hold_the_same_clusters():
+    lift = lc.make_lift([[0.0]], lift="fourier", bandwidth=1.0, n_components=10, rng=0)
+    a = lc.represent([[0.0], [1.0]], {"p": ["x", "y"], "q": [1, 1]}, lift=lift)
+    b = lc.represent([[2.0], [3.0]], {"p": ["z", "y"], "q": [2, -1]}, lift=lift)
+    total = a + b
+    assert total.cluster_names == ("x", "y", "z", 1, 2)
+    assert total.owner.tolist() == [0, 0, 0, 1, 1]
+    np.testing.assert_allclose(total.masses, [0.25, 0.5, 0.25, 0.5, 0.25])
+    np.testing.assert_allclose(total.noise_masses, [0, 0.25])
+
+
+def test_only_vectors_of_the_same_map_can_be_added():
+    X, labels = blobs(np.random.default_rng(0), 50, 2)
+    fourier = [lc.represent(X, labels, lift="fourier", rng=seed) for seed in (0, 1)]
+    with pytest.raises(ValueError, match="different lifts"):
+        fourier[0] + fourier[1]
+    exact = lc.represent(X, labels)
+    with pytest.raises(ValueError, match="exact representations do not add up"):
+        exact + exact
+    with pytest.raises(TypeError):
+        exact + 1
+
+
+def test_lifts_drawn_alike_are_the_same_map():
+    X, labels = blobs(np.random.default_rng(0), 50, 2)
+    a, b = (lc.represent(X, labels, lift="fourier", rng=5) for _ in range(2))
+    np.testing.assert_allclose((a + b).sums, 2 * a.sums)
+
+
+@pytest.mark.parametrize("options", [{"lift": "exact"}, {"lift": "fourier"}], ids=str)
+def test_partitions_of_different_points_are_compared_by_one_map(options):
+    rng = np.random.default_rng(0)
+    X, a = blobs(rng, 80, 3)
+    Y, b = X[:50] + 0.1, a[:50]
+    rep = lc.represent_samples([(X, a), (Y, {"other": b})], bandwidth=2.0, rng=0, **options)
+    assert rep.partition_names == (0, "other")
+    np.testing.assert_allclose(rep.masses[rep.owner == 1], np.bincount(b) / 50)
+    kernel = lc.Gaussian(2.0)
+    R, S = np.eye(4)[a], np.eye(4)[b]
+    cross = (R.T @ kernel(X, Y) @ S) / np.sqrt(
+        np.outer(np.diag(R.T @ kernel(X, X) @ R), np.diag(S.T @ kernel(Y, Y) @ S))
+    )
+    error = rep.inner_product_errors()[:4, 4:]
+    assert (np.abs(rep.inner_products()[:4, 4:] - cross) <= 5 * error + 1e-10).all()
+
+
+def test_a_partition_can_be_taken_out():
+    X, labels = blobs(np.random.default_rng(0), 50, 2)
+    rep = lc.represent(X, {"a": labels, "b": labels % 2, "c": labels * 0})
+    assert len(rep) == 3
+    part = rep[1]
+    assert part.partition_names == ("b",)
+    np.testing.assert_array_equal(part.sums, rep.sums[4:6])
+    assert rep[[2, 0]].partition_names == ("c", "a")
+    assert rep[1:].owner.tolist() == [0, 0, 1]
+    with pytest.raises(IndexError):
+        rep[3]
+
+
+@pytest.mark.parametrize("options", ANY_LIFT, ids=str)
+@pytest.mark.parametrize("kernel", ["gaussian", "matern", lc.Cauchy([1.0, 2.0])], ids=str)
+def test_saved_and_loaded_it_is_the_same_to_the_bit(tmp_path, options, kernel):
+    X, labels = blobs(np.random.default_rng(0), 60, 3)
+    if kernel != "matern" and options.get("n_components") == 33:
+        options = {**options, "n_components": 8}
+    rep = lc.represent(X, {"a": labels, ("b", 2): ["x"] * 60}, kernel=kernel, rng=0, **options)
+    rep.save(tmp_path / "rep.npz")
+    again = lc.load_representation(tmp_path / "rep.npz")
+    for name in ("sums", "vectors", "masses", "owner", "norms"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(rep, name))
+    assert again.cluster_names == rep.cluster_names
+    assert again.partition_names == rep.partition_names
+    assert repr(again) == repr(rep)
+    np.testing.assert_array_equal(again.distance_errors() is None, rep.distance_errors() is None)
+    new = np.random.default_rng(1).standard_normal((5, 3))
+    np.testing.assert_array_equal(
+        again.lift.scores(new, again.sums), rep.lift.scores(new, rep.sums)
+    )
+    assert again.lift.fingerprint() == rep.lift.fingerprint()
+    if options["lift"] != "exact":
+        np.testing.assert_array_equal((again + rep).sums, (rep + rep).sums)
+
+
+def test_what_cannot_be_stored_safely_is_not_stored(tmp_path):
+    X, labels = blobs(np.random.default_rng(0), 30, 3)
+    path = tmp_path / "rep.npz"
+    for options in ({"lift": RBFSampler()}, {"kernel": lambda A, B: A @ B.T + 10}):
+        rep = lc.represent(X, labels, **options)
+        with pytest.raises(ValueError, match="with_lift=False"):
+            rep.save(path)
+        assert list(tmp_path.iterdir()) == []
+        rep.save(path, with_lift=False)
+        again = lc.load_representation(path)
+        np.testing.assert_array_equal(again.vectors, rep.vectors)
+        assert again.lift is None
+        assert again.distance_errors() is None
+        with pytest.raises(ValueError, match="without its lift"):
+            again + again
+        path.unlink()
+    with pytest.raises(ValueError, match="cannot be stored; use strings"):
+        lc.represent(X, {frozenset([1]): labels}).save(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
+    X, labels = blobs(np.random.default_rng(0), 30, 3)
+    rep = lc.represent(X, labels)
+    path = tmp_path / "rep.npz"
+    rep.save(path)
+    before = path.read_bytes()
+
+    def full_disk(*args, **kwargs):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(np, "savez", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        rep.save(path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["rep.npz"]
+
+
+def test_files_of_strangers_are_refused(tmp_path):
+    path = tmp_path / "rep.npz"
+    with pytest.raises(FileNotFoundError):
+        lc.load_representation(path)
+    X, labels = blobs(np.random.default_rng(0), 30, 3)
+    rep = lc.represent(X, labels, lift="fourier", n_components=10)
+    rep.save(path)
+    whole = path.read_bytes()
+    for content in (b"", b"hello", whole[: len(whole) // 2]):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"rep\.npz"):
+            lc.load_representation(path)
+    np.savez(path, values=np.array({"format": 1}, dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match="not a file that liftcluster wrote"):
+        lc.load_representation(path)
+    np.savez(path, a=np.zeros(3))
+    with pytest.raises(ValueError, match="not a file that liftcluster wrote"):
+        lc.load_representation(path)
+
+
+@pytest.mark.parametrize("field", ["sums", "owner", "cluster_weights", "lift_frequencies"])
+def test_damaged_files_are_refused(tmp_path, field):
+    X, labels = blobs(np.random.default_rng(0), 30, 3)
+    path = tmp_path / "rep.npz"
+    lc.represent(X, labels, lift="fourier", n_components=10).save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    for damage in (
+        lambda a: a[:-1],
+        lambda a: None,
+        lambda a: a.astype(float) * np.nan,
+        lambda a: a.astype("U5"),
+    ):
+        damaged = {k: damage(v) if k == field else v for k, v in arrays.items()}
+        np.savez(path, **{k: v for k, v in damaged.items() if v is not None})
+        with pytest.raises(ValueError, match="is damaged"):
+            lc.load_representation(path)
+
+
+def test_cluster_distance_is_the_kernel_trick():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 3))
+    p, q = rng.random(12), (rng.random(12) < 0.5).astype(float)
+    w = rng.uniform(0.5, 2, 12)
+    kernel = lc.Laplace(2.0)
+    G = cluster_products(gram(kernel, X), np.column_stack([w * p, w * q]))
+    for normalise in (True, False):
+        d = lc.cluster_distance(p, q, X, kernel=kernel, weights=w, normalise=normalise)
+        assert d == pytest.approx(distance_from_products(G, 0, 1, normalise=normalise), abs=1e-7)
+        near = lc.cluster_distance(
+            p, q, X, kernel=kernel, weights=w, normalise=normalise,
+            lift="fourier", n_components=40_000, rng=0,
+        )  # fmt: skip
+        assert near == pytest.approx(d, rel=0.03)
+
+
+def test_cluster_distance_over_two_point_sets():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((8, 2)), rng.standard_normal((5, 2))
+    p, q = np.ones(8), np.array([1, 0, 1, 1, 0])
+    kernel = lc.Gaussian(1.0)
+    R = np.zeros((13, 2))
+    R[:8, 0], R[8:, 1] = p, q
+    G = cluster_products(gram(kernel, np.vstack([X, Y])), R)
+    d = lc.cluster_distance(p, q, X, Y=Y, kernel=kernel)
+    assert d == pytest.approx(distance_from_products(G, 0, 1, normalise=False), abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda X: lc.cluster_distance([0, 0, 0], [1, 1, 1], X), ValueError, "cluster a is empty"),
+        (lambda X: lc.cluster_distance([1, 2, 0], [1, 1, 1], X), ValueError, "write labels == c"),
+        (lambda X: lc.cluster_distance(["a"], [1], X), TypeError, "a must be true or false"),
+        (lambda X: lc.cluster_distance([[1]], [1], X), ValueError, "one-dimensional"),
+        (lambda X: lc.cluster_distance([1, 1], [1, 1, 1], X), ValueError, "give the points of b as Y"),
+        (lambda X: lc.cluster_distance([1, 1], [1, 1], X), ValueError, "2 entries but X has 3"),
+        (lambda X: lc.cluster_distance([1, 1, 1], [1, 1, 1], X, Y=X, weights=[1, 1, 1]), ValueError, "ambiguous"),
+        (lambda X: lc.cluster_distance([1, 0, 0], [1, 1, 1], X, weights=[0, 1, 1]), ValueError, "cluster a has no weight"),
+        (lambda X: lc.represent(X, [0, 1]), ValueError, "2 entries but X has 3"),
+        (lambda X: lc.represent(X, [[0, 1, 1], [0, 1]]), ValueError, "same length"),
+        (lambda X: lc.represent_samples([]), ValueError, "no samples"),
+        (lambda X: lc.represent_samples([(X, [0, 1, 1]), (X[:, :1], [0, 1, 1])]), ValueError, "one space"),
+        (lambda X: lc.represent_samples([(X, {"a": [0, 1, 1]}), (X, {"a": [0, 1, 1]})]), ValueError, "different names"),
+        (lambda X: lc.represent_samples([(X, [0, 1, 1])], weights=[]), ValueError, "as many weights"),
+        (lambda X: lc.represent(None, [0, 1, 1]), ValueError, "X is needed"),
+    ],
+)  # fmt: skip
+def test_bad_calls_get_an_error_that_says_what_to_do(call, error, says):
+    with pytest.raises(error, match=says):
+        call(np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]))
+
+
+def test_a_zero_vector_has_no_direction():
+    K = np.diag([1.0, 1.0, 0.0])
+    with pytest.raises(ValueError, match="similarity zero"):
+        lc.represent(None, [0, 1, 2], kernel=lc.Precomputed(K))

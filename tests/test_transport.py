@@ -1,0 +1,66 @@
+"""Transport against linear programming and cases known by construction."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment, linprog
+
+from liftcluster import emd
+
+
+def by_linear_programming(a, b, C):
+    k, m = C.shape
+    rows = np.kron(np.eye(k), np.ones(m))
+    columns = np.kron(np.ones(k), np.eye(m))
+    return linprog(C.ravel(), A_eq=np.vstack([rows, columns]), b_eq=np.concatenate([a, b])).fun
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 6))
+def test_the_cost_is_that_of_the_linear_programme(seed, k, m):
+    rng = np.random.default_rng(seed)
+    a, b = rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(m))
+    a[rng.random(k) < 0.2] = 0
+    a = a / a.sum() if a.any() else np.full(k, 1 / k)
+    C = rng.random((k, m))
+    result = emd(a, b, C)
+    assert result.cost == pytest.approx(by_linear_programming(a, b, C), abs=1e-8)
+    np.testing.assert_allclose(result.plan.sum(axis=1), a, atol=1e-12)
+    np.testing.assert_allclose(result.plan.sum(axis=0), b, atol=1e-12)
+    assert (result.plan >= 0).all()
+
+
+def test_equal_masses_are_an_assignment():
+    C = np.random.default_rng(0).random((30, 30))
+    rows, columns = linear_sum_assignment(C)
+    masses = np.full(30, 1 / 30)
+    assert emd(masses, masses, C).cost == pytest.approx(C[rows, columns].mean())
+
+
+def test_masses_on_a_line_move_by_their_cumulative_difference():
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.random(12))
+    a, b = rng.dirichlet(np.ones(12), 2)
+    expected = (np.abs(np.cumsum(a - b))[:-1] * np.diff(x)).sum()
+    assert emd(a, b, np.abs(x[:, None] - x)).cost == pytest.approx(expected)
+
+
+def test_masses_need_not_sum_to_one():
+    assert emd([2, 2], [3, 1], [[0, 1], [1, 0]]).cost == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "C", "says"),
+    [
+        ([1], [2], [[0]], "equal sums"),
+        ([1], [1], [[0, 1]], r"shape \(1, 1\)"),
+        ([1], [1], [[np.nan]], "C must be finite"),
+        ([-1, 2], [1], [[0], [0]], "a must be finite masses"),
+        ([0.0], [0.0], [[0]], "not all zero"),
+        ([], [1], np.zeros((0, 1)), "non-empty"),
+        ([np.inf], [np.inf], [[0]], "finite"),
+    ],
+)
+def test_bad_problems_are_refused(a, b, C, says):
+    with pytest.raises(ValueError, match=says):
+        emd(a, b, C)
