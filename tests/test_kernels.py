@@ -161,6 +161,7 @@ def test_a_bandwidth_from_a_sample_is_near_that_of_all_points():
     assert lc.bandwidth(X, rng=0) == pytest.approx(np.median(pdist(X)), rel=0.05)
     assert lc.bandwidth(X, rng=0) == lc.bandwidth(X, rng=0)
     assert lc.bandwidth(X, rng=0) != lc.bandwidth(X, rng=1)
+    assert lc.bandwidth(X) == lc.bandwidth(X)  # no seed, no surprise
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])

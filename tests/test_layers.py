@@ -9,18 +9,24 @@ ROOT = Path(liftcluster.__file__).parent
 
 # Each module may import from the lines above its own.
 LAYERS = [
-    ["_typing"],
+    ["_typing", "_progress"],
     ["_arrays"],
     ["_validation", "_labels"],
     ["partition", "kernels", "transport", "uncertainty"],
-    ["scales", "stack"],
+    ["scales", "stack", "contingency"],
     ["lifts.base", "lifts.spectral"],
     ["lifts.fourier", "lifts.nystrom", "lifts.span", "lifts.transformer"],
     ["lifts", "lifts.choice", "storage"],
-    ["representation"],
-    ["lifting"],
-    ["mmd"],
-    ["estimators"],
+    ["representation", "lifting"],
+    ["representing"],
+    ["mmd", "measures.lifted", "measures.pairs", "measures.information", "measures.spatial"],
+    ["measures.spatial_agreement"],
+    ["measures", "measures.registry"],
+    ["explanation"],
+    ["comparison"],
+    ["permutation", "profiles"],
+    ["estimators", "datasets"],
+    ["plot"],
     ["demo"],
     ["cli"],
     ["__main__"],
@@ -36,7 +42,11 @@ def module_name(path):
 
 
 def imports_of(path):
-    """Modules of this package, and top-level names of others, that a file imports."""
+    """Modules of this package, and top-level names of others, that a file imports.
+
+    ``result.plot()`` may call upon the pictures when it is called, and types may be named; neither
+    ties the modules together when they are imported.
+    """
     package = (
         module_name(path).split(".")
         if path.name == "__init__.py"
@@ -44,14 +54,20 @@ def imports_of(path):
     )
     package = [part for part in package if part]
     ours, others = set(), set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "plot" and node not in tree.body:
+            continue
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
         if isinstance(node, ast.Import):
             others |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             others.add((node.module or "").split(".")[0])
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - (node.level - 1)]
-            ours.add(".".join(base + (node.module or "").split(".")).strip("."))
+            modules = [node.module] if node.module else [alias.name for alias in node.names]
+            ours |= {".".join([*base, *module.split(".")]) for module in modules}
     return ours, others
 
 

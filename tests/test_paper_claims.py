@@ -1,6 +1,7 @@
 """Sentences of the paper, each with the test that bears it out, or the case that does not."""
 
 import itertools
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -93,3 +94,84 @@ def test_section_2_2_2_two_clusters_far_apart_have_a_larger_objective():
     values = lc.mmd_objective(lc.represent(X, [apart, mixed], bandwidth=1.0))
     assert values[0] > 0.2
     assert values[1] == pytest.approx(0, abs=1e-9)
+
+
+SPATIAL = [m for m in lc.MEASURES.values() if m.needs != "table"]
+LABELS = [m for m in lc.MEASURES.values() if m.needs == "table"]
+
+
+@pytest.mark.parametrize("make", [lc.datasets.make_2d2c, lc.datasets.make_2d3c])
+@pytest.mark.parametrize("measure", SPATIAL, ids=attrgetter("name"))
+def test_table_1_every_spatial_measure_finds_the_first_partition_nearer(make, measure):
+    data = make()
+    first, second = (
+        lc.distance(data.reference, p, data.X, measure=measure.name)
+        for p in (data.first, data.second)
+    )
+    assert first < 0.97 * second
+
+
+@pytest.mark.parametrize("make", [lc.datasets.make_2d2c, lc.datasets.make_2d3c])
+@pytest.mark.parametrize("measure", LABELS, ids=attrgetter("name"))
+def test_table_1_every_measure_of_labels_finds_them_exactly_as_far(make, measure):
+    data = make()
+    first, second = (
+        lc.distance(data.reference, p, measure=measure.name) for p in (data.first, data.second)
+    )
+    assert first == second > 0
+
+
+def test_the_data_sets_have_the_sizes_of_the_paper():
+    for make, n, k in ((lc.datasets.make_2d2c, 45, 2), (lc.datasets.make_2d3c, 24, 3)):
+        data = make()
+        assert data.X.shape == (n, 2)
+        assert [len(set(p)) for p in (data.reference, data.first, data.second)] == [k, k, k]
+
+
+def test_figure_2_centroids_cannot_tell_concentric_rings_apart():
+    X, rings = lc.datasets.make_rings()
+    merged = np.minimum(rings, 1)
+    assert lc.distance(rings, merged, X, measure="centroid") == pytest.approx(0, abs=1e-9)
+    assert lc.distance(rings, merged, X) > 0.1
+
+
+def test_figure_3_a_grid_cannot_tell_near_cells_from_far_ones():
+    X, cells = lc.datasets.make_far_cells()
+    adco, lifted = (
+        [
+            lc.distance(
+                np.where(cells == i, 0, -1)[cells == i], np.zeros((cells == j).sum(), dtype=int),
+                X[cells == i], Y=X[cells == j], measure=measure,
+                **({"bandwidth": 5.0} if measure == "lift_emd" else {}),
+            )
+            for i, j in ((0, 1), (2, 3))
+        ]
+        for measure in ("adco", "lift_emd")
+    )  # fmt: skip
+    assert adco[0] == adco[1] == 2
+    assert lifted[0] < 0.5 * lifted[1]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 40))
+def test_section_4_the_true_identity_with_the_rand_distance(seed, n):
+    """Discrete kernel, raw vectors, squared cost: the plan n_ij/n costs (n − 1) Rand, at least."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(4, size=(2, n))
+    rep = lc.represent(None, [a, b], kernel="discrete")
+    k = len(set(a))
+    cost = rep.distances(normalise=False)[:k, k:] ** 2
+    table = np.array([[np.sum((a == i) & (b == j)) for j in np.unique(b)] for i in np.unique(a)])
+    rand = lc.distance(a, b, measure="rand")
+    assert (table / n * cost).sum() == pytest.approx((n - 1) * rand, abs=1e-6)
+    assert lc.emd(rep[0].masses, rep[1].masses, cost).cost <= (n - 1) * rand + 1e-6
+    assert lc.distance(a, b, measure="mirkin") == pytest.approx(n * (n - 1) * rand)
+
+
+def test_section_4_is_wrong_that_discrete_lift_emd_is_at_most_the_rand_distance():
+    a, b = [1, 1, 2, 2], [1, 2, 1, 2]
+    assert lc.distance(a, b, kernel="discrete") == pytest.approx(1)
+    assert lc.distance(a, b, measure="rand") == pytest.approx(2 / 3)
+    n = 9
+    one, single = np.zeros(n), np.arange(n)
+    expected = np.sqrt(2 - 2 / np.sqrt(n))
+    assert lc.distance(one, single, kernel="discrete") == pytest.approx(expected)

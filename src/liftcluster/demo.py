@@ -1,8 +1,6 @@
-"""What `liftcluster demo` shows: a real run on points that come with scikit-learn."""
+"""What the command line shows without any files: a demo on real points, and the measures."""
 
 from __future__ import annotations
-
-import time
 
 import numpy as np
 from rich.console import Console
@@ -10,12 +8,15 @@ from rich.table import Table
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_digits
 
-from ._typing import Array
-from .lifting import represent
+from ._typing import FloatArray
+from .comparison import compare, distance_matrix
+from .explanation import Comparison
+from .measures.registry import MEASURES, Measure
 from .partition import Partition
 from .representation import Representation
+from .representing import represent
 
-__all__ = ["run_demo"]
+__all__ = ["run_demo", "show_measures"]
 
 
 def run_demo(console: Console, seed: int) -> None:
@@ -29,52 +30,84 @@ def run_demo(console: Console, seed: int) -> None:
     }
     for name, partition in partitions.items():
         console.print(f"  {name}: {partition}")
-    exact, exact_seconds = _timed(X, partitions, lift="exact", seed=seed)
-    fourier, fourier_seconds = _timed(X, partitions, lift="fourier", seed=seed)
-    console.print(
-        "\nEach cluster becomes one vector: the normalised sum of its lifted points.\n"
-        f"  {exact_seconds:5.2f} s  {exact}\n"
-        f"  {fourier_seconds:5.2f} s  {fourier}\n"
+    D = distance_matrix(partitions, X)
+    console.print()
+    console.print(_matrix(D, list(partitions), "LiftEMD between them"))
+    found = compare(
+        partitions["k-means"], partitions["Ward"], X, names=("k-means", "Ward"), lift="exact"
     )
-    console.print(_nearest_clusters(exact, fourier))
-    _report_coverage(console, exact, fourier)
+    near = compare(
+        partitions["k-means"],
+        partitions["Ward"],
+        X,
+        names=("k-means", "Ward"),
+        lift="fourier",
+        rng=seed,
+    )
+    console.print(_measures(found, near))
+    console.print("[bold]What became of each k-means cluster under Ward[/bold]")
+    for line in found.summary():
+        console.print(f"  {line}", highlight=False)
+    _report_coverage(
+        console,
+        represent(X, partitions, lift="exact"),
+        represent(X, partitions, lift="fourier", rng=seed),
+    )
 
 
-def _timed(
-    X: Array, partitions: dict[str, Partition], *, lift: str, seed: int
-) -> tuple[Representation, float]:
-    start = time.perf_counter()
-    rep = represent(X, partitions, lift=lift, rng=seed)
-    return rep, time.perf_counter() - start
+def show_measures(console: Console) -> None:
+    table = Table(title="Distances between clusterings")
+    for column in ("name", "what it is", "needs", "metric", "range", "reference"):
+        table.add_column(column)
+    for measure in MEASURES.values():
+        low, high = measure.bounds
+        top = "∞" if np.isinf(high) else "√2" if high == 2**0.5 else f"{high:g}"
+        table.add_row(
+            measure.name,
+            measure.title,
+            _needs(measure),
+            "yes" if measure.is_metric else "",
+            f"{low:g} … {top}",
+            measure.reference,
+        )
+    console.print(table)
 
 
-def _nearest_clusters(exact: Representation, fourier: Representation) -> Table:
-    """For each digit, the nearest cluster of each clustering and its distance both ways."""
-    table = Table(title="The cluster nearest to each digit (distance 0 = same place, √2 = apart)")
-    table.add_column("digit", justify="right")
-    for name in exact.partition_names[1:]:
-        table.add_column(f"{name}: exact", justify="right")
-        table.add_column("approximate", justify="right")
-    D, D_fourier = exact.distances(), fourier.distances()
-    errors = fourier.distance_errors()
-    assert errors is not None
-    for i in np.flatnonzero(exact.owner == 0):
-        cells = [str(exact.cluster_names[i])]
-        for other in range(1, exact.m):
-            clusters = np.flatnonzero(exact.owner == other)
-            j = clusters[D[i, clusters].argmin()]
-            cells += [f"{D[i, j]:.3f}", f"{D_fourier[i, j]:.3f} ± {errors[i, j]:.3f}"]
-        table.add_row(*cells)
+def _needs(measure: Measure) -> str:
+    points = {"vectors": "points", "points": "points", "table": "labels"}[measure.needs]
+    return points + (", hard" if not measure.soft else "")
+
+
+def _matrix(D: FloatArray, names: list[str], title: str) -> Table:
+    table = Table(title=title)
+    table.add_column("")
+    for name in names:
+        table.add_column(name, justify="right")
+    for name, row in zip(names, D, strict=True):
+        table.add_row(name, *(f"{value:.3f}" for value in row))
     return table
 
 
-def _report_coverage(console: Console, exact: Representation, fourier: Representation) -> None:
+def _measures(exact: Comparison, near: Comparison) -> Table:
+    """All measures of one comparison, with the approximate ones beside the exact."""
+    table = Table(title="k-means against Ward, by every measure")
+    table.add_column("measure")
+    table.add_column("distance", justify="right")
+    table.add_column("by random features", justify="right")
+    for name, estimate in exact.values.items():
+        approximate = str(near[name]) if MEASURES[name].needs == "vectors" else ""
+        table.add_row(name, str(estimate), approximate)
+    return table
+
+
+def _report_coverage(console: Console, exact: Representation, near: Representation) -> None:
     pairs = np.triu_indices(exact.s, 1)
-    misses = np.abs(exact.distances() - fourier.distances())[pairs]
-    errors = fourier.distance_errors()
+    misses = np.abs(exact.distances() - near.distances())[pairs]
+    errors = near.distance_errors()
     assert errors is not None
     covered = (misses <= 2 * errors[pairs]).mean()
     console.print(
-        f"Of all {len(misses)} distances between clusters, {covered:.0%} of the exact ones lie "
-        f"within two of the reported standard errors; the largest miss is {misses.max():.4f}."
+        f"\nOf all {len(misses)} distances between clusters, {covered:.0%} of the exact ones lie "
+        "within two standard errors of those by random features; the largest miss is "
+        f"{misses.max():.4f}."
     )

@@ -130,9 +130,14 @@ class ShiftInvariant(Kernel):
                 "a kernel compares points of one space"
             )
         D = pairwise_distances(X, Y, self.metric, scale=self.scale, power=self.power)
+        return self.of_distances(D, self.scale)
+
+    def of_distances(self, D: FloatArray, unit: float) -> FloatArray:
+        """κ from distances to the power ``power``, measured in some unit of length."""
         values = np.zeros_like(D)
         for alpha, h in zip(self.weights or (1.0,), self.bandwidths, strict=True):
-            values += alpha * self.profile(D * (self.scale / h) ** self.power)
+            with np.errstate(over="ignore"):  # infinitely far is far enough
+                values += alpha * self.profile(D * (unit / h) ** self.power)
         return values
 
     def diagonal(self, X: Points) -> FloatArray:

@@ -1,228 +1,33 @@
-"""From points and partitions to cluster vectors, in one pass over the points."""
+"""One pass over the points: the lift that the options ask for, and the vectors of all clusters."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ._typing import FloatArray, Points, RngLike
-from ._validation import as_weights, check_positive, make_rng
-from .kernels import as_kernel
-from .lifts.base import Lift
+from ._validation import check_positive, make_rng
+from .kernels import Kernel, ShiftInvariant, as_kernel
+from .lifts.base import Lift, sums_of_many, take_rows
 from .lifts.choice import choose_lift, make_feature_lift, resolve_bandwidth
 from .lifts.fourier import FourierLift
-from .lifts.span import fit_span_lift
+from .lifts.span import fit_span_lift, fit_span_lifts
 from .lifts.transformer import fit_transformer_lift, is_transformer
-from .partition import as_partitions
-from .representation import Representation
-from .stack import MatrixRows, Rows, Stack
+from .stack import MatrixRows, Rows
 from .uncertainty import distance_deviations, standard_error
 
-__all__ = ["cluster_distance", "represent", "represent_samples"]
+__all__ = ["Sample", "lift_rows", "lift_scales"]
 
 Sample = tuple[Points, Rows]
 
 _FIRST_COMPONENTS = 512  # where the search for a tolerance begins
 _MOST_BYTES = 2**30  # of frequencies and cluster vectors, where it ends
 _POOL = 2000  # points from which a lift for several samples takes its bandwidth and centre
-
-
-def represent(
-    X: Points,
-    partitions: Any,
-    *,
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    lift: Any = "auto",
-    n_components: int | None = None,
-    sampling: str = "auto",
-    tol: float | None = None,
-    weights: Any = None,
-    rng: RngLike = None,
-) -> Representation:
-    r"""Lift every cluster of every partition of the points X to one vector.
-
-    .. math:: Φ(C) = \sum_x w(x)\, p(C|x)\, φ(x), \qquad \barΦ(C) = Φ(C) / ‖Φ(C)‖
-
-    All partitions are lifted in one pass over blocks of points; nothing of size n × ρ or n × n
-    is held.
-
-    Parameters
-    ----------
-    X : (n, d) array-like, or None
-        The points; None for a precomputed or the discrete kernel.
-    partitions : Partition, labels, memberships, or a sequence or mapping of them
-    kernel, bandwidth, lift, n_components, sampling, rng
-        As for :func:`liftcluster.make_lift`.
-    tol : float, optional
-        Add features until no distance between two unit cluster vectors has a standard error
-        above this. What was computed is kept, only new features are added.
-    weights : (n,) array-like, optional
-        Weights of the points for all partitions, in place of any they carry.
-
-    Returns
-    -------
-    Representation
-
-    Examples
-    --------
-    Two points a bandwidth apart, each its own cluster: ‖Φ̄(C) − Φ̄(C′)‖² = 2 − 2 exp(−1/2).
-
-    >>> import numpy as np
-    >>> rep = represent([[0.0], [1.0]], ["a", "b"], bandwidth=1.0)
-    >>> rep
-    Representation(2 clusters of 1 partition(s), exact)
-    >>> np.round(rep.distances()[0, 1] ** 2, 6), np.round(2 - 2 * np.exp(-1 / 2), 6)
-    (np.float64(0.786939), np.float64(0.786939))
-    """
-    return represent_samples(
-        [(X, partitions)],
-        kernel=kernel,
-        bandwidth=bandwidth,
-        lift=lift,
-        n_components=n_components,
-        sampling=sampling,
-        tol=tol,
-        weights=None if weights is None else [weights],
-        rng=rng,
-    )
-
-
-def represent_samples(
-    samples: Iterable[tuple[Points, Any]],
-    *,
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    lift: Any = "auto",
-    n_components: int | None = None,
-    sampling: str = "auto",
-    tol: float | None = None,
-    weights: Iterable[Any] | None = None,
-    rng: RngLike = None,
-) -> Representation:
-    """Lift partitions of *different* point sets by one map, so that they can be compared.
-
-    Parameters
-    ----------
-    samples : iterable of (X, partitions)
-        Point sets of one space, of any sizes, each with its own partitions. Partitions that are
-        not named are numbered through.
-    weights : iterable, optional
-        Weights of the points of each sample (None for one each).
-    kernel, bandwidth, lift, n_components, sampling, tol, rng
-        As for :func:`represent`; the bandwidth rule sees all samples together.
-
-    Examples
-    --------
-    >>> rep = represent_samples([([[0.0], [1.0]], [0, 1]), ([[0.0], [1.0], [1.0]], [0, 1, 1])])
-    >>> rep.distances()[:2, 2:].round(12).diagonal().tolist()  # equal shapes, whatever the sizes
-    [0.0, 0.0]
-    """
-    samples = [(X, partitions) for X, partitions in samples]
-    if not samples:
-        raise ValueError("no samples were given; pass at least one pair (X, partitions)")
-    sample_weights = [None] * len(samples) if weights is None else list(weights)
-    if len(sample_weights) != len(samples):
-        raise ValueError(f"{len(samples)} samples need as many weights, got {len(sample_weights)}")
-    stacks: list[Stack] = []
-    partition_names: list[Hashable] = []
-    for (_, partitions), w in zip(samples, sample_weights, strict=True):
-        named = as_partitions(partitions, w)
-        if not isinstance(partitions, Mapping):
-            named = {len(partition_names) + i: p for i, p in enumerate(named.values())}
-        stacks.append(Stack(named))
-        partition_names += named
-    if len(set(partition_names)) < len(partition_names):
-        raise ValueError(f"partitions of different samples need different names: {partition_names}")
-    used, V = lift_rows(
-        [(X, stack) for (X, _), stack in zip(samples, stacks, strict=True)],
-        kernel=kernel,
-        bandwidth=bandwidth,
-        lift=lift,
-        n_components=n_components,
-        sampling=sampling,
-        tol=tol,
-        rng=rng,
-    )
-    firsts = np.cumsum([0] + [len(stack.partitions) for stack in stacks])
-    return Representation(
-        sums=V,
-        cluster_weights=np.concatenate([stack.cluster_weights for stack in stacks]),
-        total_weights=np.concatenate([stack.total_weights for stack in stacks]),
-        owner=np.concatenate([stack.owner + i for stack, i in zip(stacks, firsts, strict=False)]),
-        cluster_names=tuple(name for stack in stacks for name in stack.cluster_names),
-        partition_names=tuple(partition_names),
-        lift=used,
-    )
-
-
-def cluster_distance(
-    a: Any,
-    b: Any,
-    X: Points,
-    *,
-    Y: Points = None,
-    normalise: bool = False,
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    lift: Any = "exact",
-    n_components: int | None = None,
-    weights: Any = None,
-    rng: RngLike = None,
-) -> float:
-    r"""Distance d(C, C′) between two clusters, which may overlap (the paper's section 2.2).
-
-    .. math:: d(C, C')^2 = κ(C, C) + κ(C', C') - 2κ(C, C'), \quad
-              κ(C, C') = \sum_{x, y} w(x) p(C|x)\, w(y) p(C'|y)\, κ(x, y)
-
-    Exactly by O(|C||C′|) kernel values, or with ``lift="fourier"`` in O((|C| + |C′|) ρ).
-
-    Parameters
-    ----------
-    a, b : (n,) array-like
-        Which points are in each cluster: true or false, or p(C|x) between 0 and 1.
-    X : (n, d) array-like, or None
-        The points; None for a precomputed or the discrete kernel.
-    Y : (n', d) array-like, optional
-        The points of b, where they are others than those of a.
-    normalise : bool
-        Scale both vectors to unit length, so that only shape and place count, not size.
-    weights : (n,) array-like, optional
-        Only for one point set.
-
-    Examples
-    --------
-    With the discrete kernel, the square root of how many points are in one cluster but not both:
-
-    >>> round(cluster_distance([1, 1, 1, 0], [0, 1, 1, 1], None, kernel="discrete") ** 2, 12)
-    2.0
-    """
-    if Y is not None and weights is not None:
-        raise ValueError("weights with Y are ambiguous; scale the memberships a and b instead")
-    R = [_one_cluster(c, name, weights) for c, name in ((a, "a"), (b, "b"))]
-    if Y is None:
-        if len(R[0]) != len(R[1]):
-            raise ValueError(
-                f"clusters a and b have {len(R[0])} and {len(R[1])} points; give the points of b "
-                "as Y if they are others"
-            )
-        samples: list[Sample] = [(X, MatrixRows(sp.csr_array(np.column_stack(R))))]
-    else:
-        samples = [
-            (points, MatrixRows(sp.csr_array(r[:, None])))
-            for points, r in zip((X, Y), R, strict=True)
-        ]
-    _, V = lift_rows(
-        samples, kernel=kernel, bandwidth=bandwidth, lift=lift, n_components=n_components, rng=rng
-    )
-    if normalise:
-        V = V / np.linalg.norm(V, axis=1, keepdims=True)
-    return float(np.linalg.norm(V[0] - V[1]))
 
 
 def lift_rows(
@@ -250,10 +55,9 @@ def lift_rows(
             )
         return _lift_to_tolerance(samples, lift, tol, rng, may_extend=False)
     resolved = as_kernel(kernel)
-    samples = [(resolved.points(X, R.shape[0]), R) for X, R in samples]
-    _check_one_space([X for X, _ in samples])
-    pool = _pool([X for X, _ in samples], rng)
-    resolved = resolve_bandwidth(resolved, pool, bandwidth, rng)
+    samples = _checked(samples, resolved)
+    pool = _pool([X for X, _ in samples])
+    resolved = resolve_bandwidth(resolved, pool, bandwidth)
     n = sum(len(X) for X, _ in samples)
     name = choose_lift(lift, n, resolved, n_components, spans=True)
     if name == "exact":
@@ -264,6 +68,51 @@ def lift_rows(
         name, pool, resolved, n=n, n_components=n_components, sampling=sampling, rng=rng
     )
     return _lift_to_tolerance(samples, made, tol, rng, may_extend=True)
+
+
+def lift_scales(
+    samples: list[Sample],
+    kernels: list[ShiftInvariant],
+    *,
+    lift: str,
+    n_components: int | None = None,
+    sampling: str = "auto",
+    rng: RngLike = None,
+) -> list[tuple[Lift, FloatArray]]:
+    """The same by kernels of one shape and several bandwidths, in one pass.
+
+    Fourier lifts share their frequencies, each in units of its own bandwidth.
+    """
+    rng = make_rng(rng)
+    samples = _checked(samples, kernels[0])
+    n = sum(len(X) for X, _ in samples)
+    if choose_lift(lift, n, kernels[0], n_components, spans=True) == "exact":
+        return [(made, V) for made, V in fit_span_lifts(kernels, *_one_sample(samples))]
+    narrowest = min(kernels, key=lambda kernel: kernel.scale)  # decides on the precision
+    first = make_feature_lift(
+        "fourier",
+        _pool([X for X, _ in samples]),
+        narrowest,
+        n=n,
+        n_components=n_components,
+        sampling=sampling,
+        rng=rng,
+    )
+    assert isinstance(first, FourierLift)
+    lifts = [replace(first, kernel=kernel) for kernel in kernels]
+    parts = [sums_of_many(lifts, X, R) for X, R in samples]
+    return [(made, np.concatenate([V[i] for V in parts])) for i, made in enumerate(lifts)]
+
+
+def _checked(samples: list[Sample], kernel: Kernel) -> list[Sample]:
+    """Points in the form of the kernel, all of one space."""
+    samples = [(kernel.points(X, R.shape[0]), R) for X, R in samples]
+    features = {np.shape(X)[1] for X, _ in samples if hasattr(X, "ndim") and X.ndim == 2}
+    if len(features) > 1:
+        raise ValueError(
+            f"the samples have {sorted(features)} features; they must be points of one space"
+        )
+    return samples
 
 
 def _lift_to_tolerance(
@@ -322,16 +171,17 @@ def _one_sample(samples: list[Sample]) -> Sample:
     return _concatenate([X for X, _ in samples]), MatrixRows(matrix)
 
 
-def _pool(point_sets: list[Points], rng: np.random.Generator) -> Points:
+def _pool(point_sets: list[Points]) -> Points:
     """Points that stand for all samples alike: all of one, some of each of several."""
     if len(point_sets) == 1:
         return point_sets[0]
     n = sum(map(len, point_sets))
+    rng = np.random.default_rng(0)  # always the same points: a bandwidth is no experiment
     chosen = []
     for X in point_sets:
         size = min(len(X), max(1, _POOL * len(X) // n))
         rows = np.sort(rng.choice(len(X), size, replace=False))
-        chosen.append(X[rows] if hasattr(X, "shape") else [X[i] for i in rows])
+        chosen.append(take_rows(X, rows))
     return _concatenate(chosen)
 
 
@@ -341,33 +191,3 @@ def _concatenate(point_sets: list[Points]) -> Points:
     if all(isinstance(X, list | tuple) for X in point_sets):
         return [x for X in point_sets for x in X]
     return np.concatenate([np.asarray(X) for X in point_sets])
-
-
-def _check_one_space(point_sets: list[Points]) -> None:
-    features = {np.shape(X)[1] for X in point_sets if hasattr(X, "ndim") and X.ndim == 2}
-    if len(features) > 1:
-        raise ValueError(
-            f"the samples have {sorted(features)} features; they must be points of one space"
-        )
-
-
-def _one_cluster(cluster: Any, name: str, weights: Any) -> FloatArray:
-    try:
-        p = np.asarray(cluster, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be true or false, or p(C|x), for each point") from None
-    if p.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got shape {p.shape}")
-    if not ((p >= 0) & (p <= 1)).all():
-        raise ValueError(
-            f"{name} must be true or false, or lie in [0, 1], for each point; for the cluster "
-            "called c in labels write labels == c"
-        )
-    if not p.any():
-        raise ValueError(f"cluster {name} is empty; it needs at least one point")
-    if weights is None:
-        return p
-    weighted = p * as_weights(weights, len(p))
-    if not weighted.any():
-        raise ValueError(f"cluster {name} has no weight; it needs at least one point that has some")
-    return np.asarray(weighted)

@@ -97,7 +97,7 @@ def max_mmd(
     resolved = as_kernel(kernel)
     if isinstance(lift, str):
         X = resolved.points(X, len(weights))
-        resolved = resolve_bandwidth(resolved, X, bandwidth, rng)
+        resolved = resolve_bandwidth(resolved, X, bandwidth)
         lift = choose_lift(lift, len(X), resolved, n_components, spans=True)
     if lift == "exact":
         self_similarity = resolved.diagonal(X)

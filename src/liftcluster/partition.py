@@ -138,7 +138,10 @@ class Partition:
     @cached_property
     def cluster_weights(self) -> FloatArray:
         """Σ w p(C|x) of each cluster, in the units of the weights."""
-        if self.is_hard:
+        if self.is_hard and self.weights.strides == (0,):  # equal weights: counting is quicker
+            counts = np.bincount(self.assignment + 1, minlength=self.k + 1)[1:]
+            totals = counts * self.weights[0]
+        elif self.is_hard:
             inside = self.assignment >= 0
             totals = add_up(self.weights[inside], self.assignment[inside], self.k)
         else:

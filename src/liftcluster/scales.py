@@ -44,7 +44,8 @@ def bandwidth(
     X : (n, d) array-like
     rule : str
     rng : int, Generator or None
-        Chooses the sample; unused where there are no more than ``n_sample`` points.
+        Chooses the sample where there are more than ``n_sample`` points; None takes the same
+        sample every time, so that an exact distance is the same number every time.
     n_sample : int
     metric : "euclidean" or "cityblock"
         For ``median`` and ``mean``.
@@ -126,6 +127,6 @@ def _parse(rule: Any) -> tuple[str, float]:
 
 def _sample(points: Array, size: int, rng: RngLike) -> FloatArray:
     if len(points) > size:
-        chosen = make_rng(rng).choice(len(points), size, replace=False)
+        chosen = make_rng(0 if rng is None else rng).choice(len(points), size, replace=False)
         points = points[np.sort(chosen)]
     return np.asarray(points, dtype=np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from .._arrays import row_blocks
 from .._typing import Array, FloatArray, IntArray, Points
 from ..stack import as_rows
 
-__all__ = ["FeatureLift", "Lift"]
+__all__ = ["FeatureLift", "Lift", "as_vectors", "sums_of_many", "take_rows"]
 
 
 class Lift(ABC):
@@ -93,19 +94,7 @@ class FeatureLift(Lift):
         return X
 
     def sums(self, X: Points, R: Any) -> FloatArray:
-        X = self.points(X)
-        R = as_rows(R, len(X))
-        total = np.zeros((R.shape[1], self.n_components))
-        for rows in row_blocks(len(X), self.n_components):
-            block, points = R.rows(rows), X[rows]
-            inside = np.diff(block.indptr) > 0
-            if not inside.all():  # noise costs nothing
-                if not inside.any():
-                    continue
-                chosen = np.flatnonzero(inside)
-                block, points = block[chosen, :], _take(points, chosen)
-            total += _product(block, self.features(points))
-        return total
+        return sums_of_many([self], X, R)[0]
 
     def scores(self, X: Points, V: Any) -> FloatArray:
         X = self.points(X)
@@ -124,6 +113,24 @@ class FeatureLift(Lift):
             Z = self.features(X[rows])
             norms[rows] = (Z * Z).sum(axis=1)
         return norms
+
+
+def sums_of_many(lifts: Sequence[FeatureLift], X: Points, R: Any) -> list[FloatArray]:
+    """The sums of several lifts of the same points, in one pass over blocks of them."""
+    X = lifts[0].points(X)
+    R = as_rows(R, len(X))
+    totals = [np.zeros((R.shape[1], lift.n_components)) for lift in lifts]
+    for rows in row_blocks(len(X), max(lift.n_components for lift in lifts)):
+        block, points = R.rows(rows), X[rows]
+        inside = np.diff(block.indptr) > 0
+        if not inside.any():
+            continue
+        if not inside.all():  # noise costs nothing
+            chosen = np.flatnonzero(inside)
+            block, points = block[chosen, :], take_rows(points, chosen)
+        for total, lift in zip(totals, lifts, strict=True):
+            total += _product(block, lift.features(points))
+    return totals
 
 
 def as_vectors(V: Any, n_components: int) -> FloatArray:
@@ -145,5 +152,6 @@ def _product(block: Any, Z: Any) -> Array:
     return np.asarray(product.toarray() if sp.issparse(product) else product)
 
 
-def _take(points: Points, chosen: IntArray) -> Points:
+def take_rows(points: Points, chosen: IntArray) -> Points:
+    """Some of the points, which are an array or any other sequence."""
     return points[chosen] if hasattr(points, "shape") else [points[i] for i in chosen]

@@ -74,7 +74,7 @@ def make_lift(
     stack = None if partitions is None else Stack(as_partitions(partitions))
     resolved = as_kernel(kernel)
     points = resolved.points(X, None if stack is None else stack.shape[0])
-    resolved = resolve_bandwidth(resolved, points, bandwidth, rng)
+    resolved = resolve_bandwidth(resolved, points, bandwidth)
     name = choose_lift(lift, len(points), resolved, n_components, spans=stack is not None)
     if name == "exact":
         if stack is None:
@@ -94,14 +94,12 @@ def make_lift(
     )
 
 
-def resolve_bandwidth(
-    kernel: Kernel, points: Points, bandwidth: Any, rng: np.random.Generator
-) -> Kernel:
+def resolve_bandwidth(kernel: Kernel, points: Points, bandwidth: Any) -> Kernel:
     """The kernel with a bandwidth, if it wants one and has none: a number, several, or a rule."""
     if not isinstance(kernel, ShiftInvariant) or kernel.bandwidth is not None:
         return kernel
     if isinstance(bandwidth, str):
-        bandwidth = bandwidth_rule(points, bandwidth, rng, metric=kernel.metric)
+        bandwidth = bandwidth_rule(points, bandwidth, metric=kernel.metric)
     if bandwidth is None:
         raise ValueError('bandwidth must be a number, several, or a rule such as "median"')
     return kernel.with_bandwidth(bandwidth)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Array, FloatArray, Points
 from ..kernels import Kernel, kernel_from_state
-from .base import FeatureLift
+from .base import FeatureLift, take_rows
 from .spectral import inverse_root
 
 __all__ = ["NystromLift", "fit_nystrom_lift"]
@@ -62,5 +62,5 @@ def fit_nystrom_lift(
     X = kernel.points(X)
     n = len(X)
     chosen = np.sort(rng.choice(n, min(n_components, n), replace=False))
-    landmarks: Any = X[chosen] if hasattr(X, "shape") else [X[i] for i in chosen]
+    landmarks = take_rows(X, chosen)
     return NystromLift(kernel, landmarks, inverse_root(kernel(landmarks, landmarks)))

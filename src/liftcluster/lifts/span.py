@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,12 +11,12 @@ import scipy.sparse as sp
 
 from .._arrays import row_blocks
 from .._typing import Array, FloatArray, Points, Sparse
-from ..kernels import Discrete, Kernel, kernel_from_state
+from ..kernels import Discrete, Kernel, ShiftInvariant, kernel_from_state, pairwise_distances
 from ..stack import Rows, as_rows
-from .base import FeatureLift
+from .base import FeatureLift, take_rows
 from .spectral import gram_factor
 
-__all__ = ["SpanLift", "cluster_gram", "fit_span_lift", "kernel_sums"]
+__all__ = ["SpanLift", "cluster_gram", "fit_span_lift", "fit_span_lifts", "kernel_sums"]
 
 _BLOCK = 1024  # rows and columns of the kernel matrix held at a time
 
@@ -80,35 +81,61 @@ class SpanLift(FeatureLift):
 
 def fit_span_lift(kernel: Kernel, X: Points, R: Any) -> tuple[SpanLift, FloatArray]:
     """The exact lift of the clusters R of the points X, and the vectors of those clusters."""
-    R = as_rows(R, len(X))
-    matrix = R.rows(slice(0, len(X)))
-    inside = np.flatnonzero(np.diff(matrix.indptr) > 0)
-    if len(inside) < len(X):  # noise has no part in any cluster
-        matrix = matrix[inside, :]
-        X = X[inside] if hasattr(X, "shape") else [X[i] for i in inside]
+    X, matrix = _without_noise(X, R)
     V, A = gram_factor(cluster_gram(kernel, X, matrix))
     return SpanLift(kernel, X, matrix, A), V
 
 
-def cluster_gram(kernel: Kernel, X: Points, R: Any) -> FloatArray:
-    r"""G = Rᵀ κ(X, X) R, (s, s), without holding more than a block of κ.
+def fit_span_lifts(
+    kernels: Sequence[ShiftInvariant], X: Points, R: Any
+) -> list[tuple[SpanLift, FloatArray]]:
+    """Exact lifts by kernels of one shape and several bandwidths; distances are computed once."""
+    X, matrix = _without_noise(X, R)
+    unit, shape = max(kernel.scale for kernel in kernels), kernels[0]
 
-    The blocks above the diagonal stand for those below.
-    """
+    def blocks(A: Points, B: Points) -> list[FloatArray]:
+        D = pairwise_distances(A, B, shape.metric, scale=unit, power=shape.power)
+        return [kernel.of_distances(D, unit) for kernel in kernels]
+
+    factors = [gram_factor(G) for G in _grams(blocks, X, as_rows(matrix, len(X)), len(kernels))]
+    return [
+        (SpanLift(kernel, X, matrix, A), V) for kernel, (V, A) in zip(kernels, factors, strict=True)
+    ]
+
+
+def cluster_gram(kernel: Kernel, X: Points, R: Any) -> FloatArray:
+    r"""G = Rᵀ κ(X, X) R, (s, s), without holding more than a block of κ."""
     R = as_rows(R, len(X))
-    s = R.shape[1]
     if isinstance(kernel, Discrete):
         shared = _add_up_equal_points(kernel.ids(X), R)
         return np.asarray((shared.T @ shared).toarray())
-    G = np.zeros((s, s))
+    return _grams(lambda A, B: [kernel(A, B)], X, R, 1)[0]
+
+
+def _grams(
+    blocks_of: Callable[[Points, Points], list[FloatArray]], X: Points, R: Rows, count: int
+) -> list[FloatArray]:
+    """Rᵀ κ(X, X) R of several kernels at once; blocks above the diagonal stand for those below."""
+    s = R.shape[1]
+    grams = [np.zeros((s, s)) for _ in range(count)]
     blocks = list(row_blocks(len(X), _BLOCK, block_bytes=8 * _BLOCK**2))
     memberships = [R.rows(rows) for rows in blocks]
     for i, rows in enumerate(blocks):
         for j in range(i, len(blocks)):
-            K = kernel(X[rows], X[blocks[j]])
-            part = memberships[i].T @ (memberships[j].T @ K.T).T
-            G += part if i == j else part + part.T
-    return (G + G.T) / 2
+            for G, K in zip(grams, blocks_of(X[rows], X[blocks[j]]), strict=True):
+                part = memberships[i].T @ (memberships[j].T @ K.T).T
+                G += part if i == j else part + part.T
+    return [(G + G.T) / 2 for G in grams]
+
+
+def _without_noise(X: Points, R: Any) -> tuple[Points, Sparse]:
+    """The points that are in some cluster, and their memberships."""
+    R = as_rows(R, len(X))
+    matrix = R.rows(slice(0, len(X)))
+    inside = np.flatnonzero(np.diff(matrix.indptr) > 0)
+    if len(inside) == len(X):
+        return X, matrix
+    return take_rows(X, inside), matrix[inside, :]
 
 
 def kernel_sums(kernel: Kernel, X: Points, Y: Points, R: Any) -> FloatArray:

@@ -1,0 +1,78 @@
+"""Interleaved timing: machines are noisy, so only ratios within one run mean anything."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["best_times", "growth", "machine", "peak_memory"]
+
+
+def best_times(jobs: Mapping[str, Callable[[], object]], repeats: int = 3) -> dict[str, float]:
+    """The best of several turns of each job, the jobs taking turns."""
+    best = dict.fromkeys(jobs, float("inf"))
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            start = time.perf_counter()
+            job()
+            best[name] = min(best[name], time.perf_counter() - start)
+    return best
+
+
+def growth(sizes: list[int], seconds: list[float]) -> float:
+    """The exponent of a power law through the measurements."""
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+
+def peak_memory(job: Callable[[], object]) -> float:
+    """How many MiB the process grew by at most while the job ran."""
+    done = threading.Event()
+    before = _resident()
+    peak = before
+
+    def watch() -> None:
+        nonlocal peak
+        while not done.wait(0.005):
+            peak = max(peak, _resident())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        job()
+        peak = max(peak, _resident())
+    finally:
+        done.set()
+        watcher.join()
+    return peak - before
+
+
+def machine() -> str:
+    """Which processor, how many cores, which versions."""
+    import os
+    import platform
+
+    import scipy
+    import sklearn
+
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [
+            line.split(":")[1].strip()
+            for line in info.read_text().splitlines()
+            if "model name" in line
+        ]
+        model = names[0] if names else model
+    return (
+        f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, NumPy "
+        f"{np.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    )
+
+
+def _resident() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096 / 2**20

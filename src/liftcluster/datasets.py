@@ -1,0 +1,96 @@
+"""Point sets with clusterings whose distances are known to order, after the paper's figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._typing import FloatArray, IntArray
+
+__all__ = ["Triple", "make_2d2c", "make_2d3c", "make_far_cells", "make_rings"]
+
+
+@dataclass(frozen=True, eq=False)
+class Triple:
+    """Points with a reference clustering and two others.
+
+    Measures that see only labels put ``first`` and ``second`` exactly as far from ``reference``;
+    in space, ``first`` is nearer.
+    """
+
+    X: FloatArray  # (n, 2)
+    reference: IntArray
+    first: IntArray
+    second: IntArray
+
+
+def make_2d2c() -> Triple:
+    """45 points in two clusters (the paper's 2D2C, figure 1).
+
+    ``first`` exchanges the five points of each cluster that face the other; ``second`` the five
+    that are farthest from it. Both contingency tables with the reference are the same.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> data = lc.datasets.make_2d2c()
+    >>> near, far = (lc.distance(data.reference, p, data.X) for p in (data.first, data.second))
+    >>> near < far
+    True
+    """
+    rng = np.random.default_rng(2011)
+    centres, sizes = np.array([[-2.0, 0.0], [2.0, 0.0]]), [23, 22]
+    return _exchange(rng, centres, sizes, spread=0.9, moved=5)
+
+
+def make_2d3c() -> Triple:
+    """24 points in three clusters of eight (the paper's 2D3C, figure 5).
+
+    Each cluster gives two points to the next: in ``first`` those nearest to it, in ``second``
+    those farthest from it.
+    """
+    rng = np.random.default_rng(2011)
+    angles = np.pi / 2 + 2 * np.pi / 3 * np.arange(3)
+    centres = 2.5 * np.column_stack([np.cos(angles), np.sin(angles)])
+    return _exchange(rng, centres, [8, 8, 8], spread=0.7, moved=2)
+
+
+def make_rings(
+    n: int = 300, radii: tuple[float, ...] = (1.0, 2.0, 3.0)
+) -> tuple[FloatArray, IntArray]:
+    """Evenly spaced points on concentric circles (figure 2): all clusters have one centroid."""
+    labels = np.arange(n) % len(radii)
+    angles = 2 * np.pi * (np.arange(n) // len(radii)) / (n // len(radii))
+    points = np.asarray(radii)[labels, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+    return points, labels
+
+
+def make_far_cells(n: int = 40) -> tuple[FloatArray, IntArray]:
+    """Four clusters, each in a cell of its own of a 10 × 10 grid (figure 3).
+
+    Clusters 0 and 1 are neighbours, 2 and 3 lie at opposite ends; a histogram on the grid finds
+    either two to have nothing in common.
+    """
+    cells = np.array([[4.5, 5.5], [5.5, 4.5], [0.5, 9.5], [9.5, 0.5]])
+    labels = np.arange(n) % 4
+    wobble = 0.4 * np.random.default_rng(2011).uniform(-1, 1, (n, 2))
+    return cells[labels] + wobble, labels
+
+
+def _exchange(
+    rng: np.random.Generator, centres: FloatArray, sizes: list[int], *, spread: float, moved: int
+) -> Triple:
+    """Blobs, and two ways for each to give some of its points to the next."""
+    k = len(centres)
+    labels = np.repeat(np.arange(k), sizes)
+    X = np.round(centres[labels] + spread * rng.standard_normal((len(labels), 2)), 2)
+    first, second = labels.copy(), labels.copy()
+    for c in range(k):
+        members = np.flatnonzero(labels == c)
+        receiver = (c + 1) % k
+        to_receiver = np.linalg.norm(X[members] - centres[receiver], axis=1)
+        nearest_first = members[np.argsort(to_receiver, kind="stable")]
+        first[nearest_first[:moved]] = receiver
+        second[nearest_first[-moved:]] = receiver
+    return Triple(X, labels, first, second)

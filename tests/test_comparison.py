@@ -1,0 +1,259 @@
+"""distance, distance_matrix and compare: one call, the whole story."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from generators import blobs
+
+import liftcluster as lc
+from liftcluster.explanation import find_moves
+
+
+@pytest.fixture
+def data():
+    return lc.datasets.make_2d3c()
+
+
+def test_a_distance_matrix_is_made_of_distances(data):
+    partitions = {"r": data.reference, "f": data.first, "s": data.second}
+    for measure in ("lift_emd", "lift_kd", "centroid", "rand", "spri"):
+        D = lc.distance_matrix(partitions, data.X, measure=measure, bandwidth=2.0)
+        for i, p in enumerate(partitions.values()):
+            for j, q in enumerate(partitions.values()):
+                expected = lc.distance(
+                    p,
+                    q,
+                    data.X,
+                    measure=measure,
+                    **({"bandwidth": 2.0} if "lift" in measure else {}),
+                )
+                assert D[i, j] == pytest.approx(expected, abs=1e-7)
+    assert D[0, 1] != D[1, 0]  # spri
+
+
+def test_a_distance_matrix_lifts_once(data, monkeypatch):
+    from liftcluster import comparison
+
+    calls = []
+    original = comparison.represent
+    monkeypatch.setattr(
+        comparison, "represent", lambda *a, **k: calls.append(1) or original(*a, **k)
+    )
+    lc.distance_matrix([data.reference, data.first, data.second] * 4, data.X)
+    assert len(calls) == 1
+
+
+def test_label_measures_need_no_points(data):
+    assert lc.distance(data.reference, data.first, measure="vi") > 0
+    with pytest.raises(
+        ValueError, match=r"lift_emd does not apply: it needs the points X. These would: rand"
+    ):
+        lc.distance(data.reference, data.first)
+    assert lc.distance(data.reference, data.first, kernel="discrete") > 0
+
+
+def test_every_measure_that_applies_is_compared(data):
+    found = lc.compare(data.reference, data.first, data.X)
+    assert list(found.values) == list(lc.MEASURES)
+    assert found.left_out == {}
+    for name, estimate in found.values.items():
+        assert estimate.value == pytest.approx(
+            lc.distance(data.reference, data.first, data.X, measure=name)
+        )
+    assert found["lift_emd"].error == 0
+    assert found["rand"].error is None
+
+
+def test_measures_with_a_random_lift_carry_an_error(data):
+    found = lc.compare(data.reference, data.first, data.X, lift="fourier", rng=0, tol=0.01)
+    exact = lc.compare(data.reference, data.first, data.X)
+    for name in ("lift_emd", "lift_kd", "lift_hausdorff"):
+        assert 0 < found[name].error < 0.05
+        assert abs(found[name].value - exact[name].value) < 4 * found[name].error + 1e-3
+    assert "±" in str(found["lift_emd"])
+
+
+def test_what_does_not_apply_is_left_out_with_its_reason(data):
+    soft = np.eye(3)[data.first] * 0.9 + 0.1 / 3
+    found = lc.compare(data.reference, soft, data.X)
+    assert set(found.left_out) == {"spri", "spari", "ami"}
+    with pytest.raises(KeyError, match="soft"):
+        found["ami"]
+    without_points = lc.compare(data.reference, data.first)
+    assert "lift_emd" in without_points.left_out
+    assert without_points.plan is None
+    assert without_points.moves == []
+    other = lc.compare(data.reference, data.first[:20], data.X, Y=data.X[:20])
+    assert set(other.values) == {
+        "lift_emd",
+        "lift_kd",
+        "lift_hausdorff",
+        "centroid",
+        "adco",
+        "cdistance",
+    }
+    X, labels = blobs(np.random.default_rng(0), 2500, 2)
+    many = lc.compare(labels, labels, X, rng=0)
+    assert "slow for 2,500 points" in many.left_out["cdistance"]
+
+
+def test_measures_asked_for_are_given_or_refused(data):
+    found = lc.compare(data.reference, data.first, data.X, measures=["vi", "lift_kd"])
+    assert list(found) == ["vi", "lift_kd"]
+    assert list(lc.compare(data.reference, data.first, measures="rand")) == ["rand"]
+    with pytest.raises(ValueError, match="spri does not apply: it needs the points"):
+        lc.compare(data.reference, data.first, measures=["spri"])
+    with pytest.raises(ValueError, match="measures must be one of lift_emd"):
+        lc.compare(data.reference, data.first, measures=["best"])
+
+
+def test_the_moves_tell_what_stayed_split_merged_and_moved():
+    X = np.repeat([[0.0], [10.0], [20.0], [30.0], [40.0], [50.0], [90.0]], 10, axis=0)
+    X = X + np.tile(np.arange(10) / 100, 7)[:, None]
+    before = np.repeat(["stay", "split", "split", "merge1", "merge2", "go", "-"], 10)
+    after = np.repeat(["stay'", "part1", "part2", "merged", "merged", "-", "gone"], 10)
+    before, after = (np.where(p == "-", None, p) for p in (before, after))
+    found = lc.compare(before, after, X, bandwidth=2.0)
+    kinds = {move.kind: move for move in found.moves}
+    assert set(kinds) == {"stayed", "split", "merged", "moved"}
+    assert (kinds["stayed"].sources, kinds["stayed"].targets) == (("stay",), ("stay'",))
+    assert kinds["stayed"].cost == pytest.approx(0, abs=1e-7)
+    assert kinds["split"].targets == ("part1", "part2")
+    assert kinds["merged"].sources == ("merge1", "merge2")
+    assert (kinds["moved"].sources, kinds["moved"].targets) == (("go",), ("gone",))
+    assert kinds["moved"].distance == pytest.approx(np.sqrt(2), abs=1e-6)
+    assert "split into part1, part2 (33.3 % of the mass" in str(found)
+
+
+def test_moves_account_for_all_mass_and_all_cost():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, labels = blobs(rng, 100, 2, k=6)
+        other = np.where(rng.random(100) < 0.3, rng.integers(5, size=100), labels)
+        found = lc.compare(labels, other, X, measures=["lift_emd"])
+        assert sum(move.mass for move in found.moves) == pytest.approx(1)
+        assert sum(move.cost for move in found.moves) == pytest.approx(
+            found["lift_emd"].value, abs=1e-9
+        )
+
+
+def test_small_flows_are_spill_and_come_last():
+    plan = np.array([[0.48, 0.02], [0.0, 0.5]])
+    D = np.array([[0.0, 1.0], [1.0, 0.0]])
+    kinds = [move.kind for move in find_moves(plan, D, ("a", "b"), ("x", "y"))]
+    assert kinds == ["stayed", "stayed", "spilled"]
+
+
+def test_clusters_that_mingle_are_rearranged():
+    plan = np.full((2, 2), 0.25)
+    (move,) = find_moves(plan, np.ones((2, 2)), ("a", "b"), ("x", "y"))
+    assert move.kind == "rearranged"
+    assert move.distance == pytest.approx(1)
+
+
+def test_the_witness_is_the_difference_of_mean_similarities():
+    X, labels = blobs(np.random.default_rng(0), 40, 2)
+    other = labels % 2
+    kernel = lc.Gaussian(1.5)
+    found = lc.compare(labels, other, X, kernel=kernel)
+    new = np.random.default_rng(1).standard_normal((7, 2))
+    K, inner = kernel(new, X), kernel(X, X)
+
+    def direction(members):
+        return K @ members / np.sqrt(members @ inner @ members)
+
+    expected = direction((labels == 2).astype(float)) - direction((other == 1).astype(float))
+    np.testing.assert_allclose(found.witness(new, cluster=2, other=1), expected, atol=1e-8)
+    whole = sum(
+        found.plan[i, j]
+        * np.abs(direction((labels == i).astype(float)) - direction((other == j).astype(float)))
+        for i in range(4)
+        for j in range(2)
+    )
+    np.testing.assert_allclose(found.witness(new), whole, atol=1e-8)
+    assert found.witness().shape == (40,)
+
+
+@pytest.mark.parametrize("lift", ["exact", "fourier"])
+def test_the_witness_is_large_where_labels_changed(lift):
+    X, labels = blobs(np.random.default_rng(0), 300, 2, k=5)
+    changed = labels.copy()
+    changed[labels == 3] = 4
+    witness = lc.compare(labels, changed, X, lift=lift, rng=0, bandwidth=1.0).witness()
+    touched = np.isin(labels, [3, 4])
+    assert witness[touched].mean() > 5 * witness[~touched].mean()
+
+
+def test_a_slow_measure_shows_how_far_it_has_got(data, capsys, monkeypatch):
+    monkeypatch.setattr("liftcluster._progress._PATIENCE", 0.0)
+    quiet = lc.compare(data.reference, data.first, data.X, measures=["cdistance"])
+    assert capsys.readouterr().err == ""  # not a terminal
+    shown = lc.compare(data.reference, data.first, data.X, measures=["cdistance"], progress=True)
+    assert "cdistance" in capsys.readouterr().err
+    assert shown["cdistance"] == quiet["cdistance"]
+    lc.distance_matrix([data.reference, data.first], data.X, progress=True)
+    assert "lift_emd distances" in capsys.readouterr().err
+
+
+def test_an_exact_distance_is_the_same_number_every_time():
+    X, labels = blobs(np.random.default_rng(0), 3000, 3)
+    values = {lc.distance(labels, labels % 2, X, lift="exact") for _ in range(3)}
+    assert len(values) == 1
+
+
+def test_small_flows_are_summed_up_in_words():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 300, 2, k=6)
+    other = np.where(rng.random(300) < 0.1, rng.integers(6, size=300), labels)
+    found = lc.compare(labels, other, X, measures=["lift_emd", "mirkin"])
+    spilled = [move for move in found.moves if move.kind == "spilled"]
+    assert spilled
+    assert found.summary()[-1].startswith(f"{len(spilled)} small flows between others")
+    assert str(found["mirkin"]) == f"{found['mirkin'].value:,.0f}"
+
+
+def test_a_comparison_shows_itself(data):
+    names = ("<script>alert(1)</script>", 'b"&')
+    found = lc.compare(data.reference, data.first, data.X, names=names)
+    page = found._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "lift_emd" in page
+    assert repr(found).startswith("Comparison(<script>")
+    frame = found.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.loc["rand", "value"] == found["rand"].value
+    again = json.loads(json.dumps(found.to_dict()))
+    assert again["measures"]["lift_emd"]["value"] == found["lift_emd"].value
+    assert sum(map(sum, again["plan"])) == pytest.approx(1)
+    assert again["moves"][0]["kind"] in str(found)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda X: lc.distance([0, 1, 1], [0, 1], X), "give the points of the second as Y"),
+        (lambda X: lc.distance([0, 1, 1], [0, 1], Y=X[:2]), "Y was given without X"),
+        (lambda X: lc.distance([0, 1, 1], [0, 1, 1], X, Y=X, weights=[1, 1, 1]), "must be a pair"),
+        (lambda X: lc.distance([0, 1, 1], [0, 1, 1], X, measure="best"), "measure must be one of lift_emd"),
+        (lambda X: lc.distance([0, 1, 1], [0, 1, 1], X[:2]), "3 entries but X has 2"),
+        (lambda X: lc.distance_matrix([[0, 1, 1]], measure="centroid"), "needs the points"),
+        (lambda X: lc.compare([0, 1, 1], [0, 1, 1]).witness(), "a witness needs the points"),
+        (lambda X: lc.compare([0, 1, 1], [0, 1, 1], X).witness(cluster=0), "give both"),
+        (lambda X: lc.compare([0, 1, 1], [0, 1, 1], X).witness(cluster=0, other=7), "no cluster 7; the clusters are 0, 1"),
+    ],
+)  # fmt: skip
+def test_bad_comparisons_get_an_error_that_says_what_to_do(call, says):
+    with pytest.raises(ValueError, match=says):
+        call(np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]))
+
+
+def test_weights_of_two_samples_are_a_pair():
+    X, Y = np.array([[0.0], [1.0], [5.0]]), np.array([[0.0], [1.0], [5.0], [5.0]])
+    weighted = lc.distance(
+        [0, 0, 1], [0, 1, 1, 1], X, Y=Y, weights=([1, 1, 2], None), bandwidth=1.0
+    )
+    repeated = lc.distance([0, 0, 1, 1], [0, 1, 1, 1], X[[0, 1, 2, 2]], Y=Y, bandwidth=1.0)
+    assert weighted == pytest.approx(repeated, abs=1e-9)

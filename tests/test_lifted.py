@@ -1,0 +1,145 @@
+"""Lifted distances against literal formulas, and their errors against exact values."""
+
+import itertools
+
+import numpy as np
+import pytest
+from generators import blobs, points_and_partitions
+from hypothesis import given, settings
+from oracles import cluster_products, distance_from_products, gram
+from scipy.optimize import linprog
+
+import liftcluster as lc
+from liftcluster.measures.lifted import (
+    lift_emd,
+    lift_emd_error,
+    lift_hausdorff,
+    lift_hausdorff_error,
+    lift_kd,
+    lift_kd_error,
+    lift_transport,
+)
+
+
+def cluster_distances(X, partitions, kernel):
+    """All distances of unit cluster vectors by loops over points."""
+    R = np.hstack([p.memberships.toarray() * p.weights[:, None] for p in partitions])
+    G = cluster_products(gram(kernel, X), R)
+    s = len(G)
+    D = np.array(
+        [[distance_from_products(G, a, b, normalise=True) for b in range(s)] for a in range(s)]
+    )
+    np.fill_diagonal(D, 0)
+    return D
+
+
+def emd_by_linear_programming(a, b, D):
+    k, m = D.shape
+    A = np.vstack([np.kron(np.eye(k), np.ones(m)), np.kron(np.ones(k), np.eye(m))])
+    return linprog(D.ravel(), A_eq=A, b_eq=np.concatenate([a, b])).fun
+
+
+@settings(max_examples=25)
+@given(points_and_partitions(max_points=12))
+def test_lifted_distances_are_their_formulas(case):
+    X, partitions = case
+    p, q = partitions[0], partitions[-1]
+    kernel = lc.Gaussian(1.0)
+    D = cluster_distances(X, [p, q], kernel)
+    k, a, b = p.k, p.masses, q.masses
+    cross = D[:k, k:]
+    expected = {
+        "lift_emd": emd_by_linear_programming(a, b, cross),
+        "lift_hausdorff": max(
+            max(min(row) for row in cross.tolist()), max(min(col) for col in cross.T.tolist())
+        ),
+        "lift_kd": np.sqrt(
+            max(
+                sum(a[i] * a[j] * np.exp(-(D[i, j] ** 2)) for i in range(k) for j in range(k))
+                + sum(
+                    b[i] * b[j] * np.exp(-(D[k + i, k + j] ** 2))
+                    for i, j in itertools.product(range(q.k), repeat=2)
+                )
+                - 2
+                * sum(
+                    a[i] * b[j] * np.exp(-(cross[i, j] ** 2)) for i in range(k) for j in range(q.k)
+                ),
+                0,
+            )
+        ),
+    }
+    for measure, value in expected.items():
+        # Squares of nearly equal vectors are rounded to 1e-16, so their roots to 1e-8; and once more.
+        tolerance = 1e-4 if measure == "lift_kd" else 1e-6
+        assert lc.distance(p, q, X, kernel=kernel, measure=measure) == pytest.approx(
+            value, abs=tolerance
+        )
+
+
+def test_the_plan_moves_all_mass_at_the_cost_of_the_distance():
+    X, labels = blobs(np.random.default_rng(0), 60, 3)
+    rep = lc.represent(X, [labels, labels % 2])
+    found = lift_transport(rep[0], rep[1])
+    np.testing.assert_allclose(found.plan.sum(axis=1), rep[0].masses)
+    np.testing.assert_allclose(found.plan.sum(axis=0), rep[1].masses)
+    assert (found.plan * rep.distances()[:4, 4:]).sum() == pytest.approx(lift_emd(rep[0], rep[1]))
+
+
+def test_another_outer_kernel_gives_another_kernel_distance():
+    X, labels = blobs(np.random.default_rng(0), 60, 3)
+    rep = lc.represent(X, [labels, labels % 2])
+    P, Q = rep[0], rep[1]
+    linear = lift_kd(P, Q, outer_kernel=lambda V, W: V @ W.T)
+    expected = np.linalg.norm(P.masses @ P.vectors - Q.masses @ Q.vectors)
+    assert linear == pytest.approx(expected)
+    narrow, wide = (lift_kd(P, Q, outer_kernel=lc.Gaussian(h)) for h in (0.1, 10.0))
+    assert narrow > lift_kd(P, Q) > wide
+    fourier = lc.represent(X, [labels, labels % 2], lift="fourier", rng=0)
+    assert lift_kd_error(fourier[0], fourier[1], outer_kernel=lambda V, W: V @ W.T) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        (lift_emd, lift_emd_error),
+        (lift_kd, lift_kd_error),
+        (lift_hausdorff, lift_hausdorff_error),
+    ],
+)
+@pytest.mark.parametrize("sampling", ["iid", "orthogonal", "quasi"])
+def test_two_standard_errors_cover_the_exact_distance(value, error, sampling):
+    covered, seeds = 0, 100
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 300, 5, k=5)
+    other = np.where(rng.random(300) < 0.3, rng.integers(5, size=300), labels)
+    kernel = lc.Gaussian(3.0)
+    exact = lc.represent(X, [labels, other], kernel=kernel)
+    truth = value(exact[0], exact[1])
+    assert error(exact[0], exact[1]) == 0
+    for seed in range(seeds):
+        rep = lc.represent(
+            X, [labels, other], kernel=kernel, lift="fourier", sampling=sampling,
+            n_components=600, rng=seed,
+        )  # fmt: skip
+        covered += abs(value(rep[0], rep[1]) - truth) <= 2 * error(rep[0], rep[1])
+    assert covered >= 0.88 * seeds  # 95 % of 100, less three deviations
+    if sampling == "iid":
+        assert covered < seeds
+
+
+def test_equal_partitions_are_at_distance_zero_without_error():
+    X, labels = blobs(np.random.default_rng(0), 200, 3)
+    for lift in ("exact", "fourier"):
+        rep = lc.represent(X, [labels, 3 - labels], lift=lift, rng=0)
+        for value in (lift_emd, lift_kd, lift_hausdorff):
+            assert value(rep[0], rep[1]) == pytest.approx(0, abs=1e-7)
+        assert lift_emd_error(rep[0], rep[1]) == pytest.approx(0, abs=1e-9)
+
+
+def test_noise_is_left_out_of_the_masses():
+    X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    noisy, clean = [0, 0, -1, -1], [0, 0, 0, 0]
+    kernel = lc.Gaussian(1.0)
+    expected = lc.distance([0, 0], clean, X[:2], Y=X, kernel=kernel)
+    assert lc.distance(noisy, clean, X, kernel=kernel) == pytest.approx(expected, abs=1e-7)
+    assert expected > 0.5
