@@ -1,4 +1,4 @@
-"""How honest the reported standard errors are: `python -m benchmarks.coverage`.
+"""How honest the reported standard errors are: `python -m benchmarks coverage`.
 
 Lifts the same clusters by many independent draws of random features, and counts how often the
 exact distance lies within two reported standard errors. Independent features should cover about
