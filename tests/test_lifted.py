@@ -13,6 +13,7 @@ import liftcluster as lc
 from liftcluster.measures.lifted import (
     lift_emd,
     lift_emd_error,
+    lift_emd_matrix,
     lift_hausdorff,
     lift_hausdorff_error,
     lift_kd,
@@ -83,6 +84,15 @@ def test_the_plan_moves_all_mass_at_the_cost_of_the_distance():
     np.testing.assert_allclose(found.plan.sum(axis=1), rep[0].masses)
     np.testing.assert_allclose(found.plan.sum(axis=0), rep[1].masses)
     assert (found.plan * rep.distances()[:4, 4:]).sum() == pytest.approx(lift_emd(rep[0], rep[1]))
+
+
+def test_the_matrix_of_lift_emd_is_made_of_single_ones():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 60, 3)
+    noisy = np.where(rng.random(60) < 0.2, -1, labels)
+    rep = lc.represent(X, [labels, labels % 2, noisy])
+    expected = [[lift_emd(rep[i], rep[j]) for j in range(3)] for i in range(3)]
+    np.testing.assert_allclose(lift_emd_matrix(rep), expected, atol=1e-9)
 
 
 def test_another_outer_kernel_gives_another_kernel_distance():

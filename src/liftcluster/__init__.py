@@ -4,9 +4,14 @@ from importlib.metadata import version as _version
 
 from . import datasets as datasets
 from . import plot as plot
+from .combination import Consensus as Consensus
+from .combination import consensus as consensus
 from .comparison import compare as compare
 from .comparison import distance as distance
 from .comparison import distance_matrix as distance_matrix
+from .ensembles import base_partitions as base_partitions
+from .estimators import ClusterLifter as ClusterLifter
+from .estimators import LiftedConsensus as LiftedConsensus
 from .estimators import MaxMMDClustering as MaxMMDClustering
 from .explanation import Comparison as Comparison
 from .kernels import Cauchy as Cauchy
@@ -20,6 +25,8 @@ from .lifts import n_components_for as n_components_for
 from .lifts.choice import make_lift as make_lift
 from .measures.registry import MEASURES as MEASURES
 from .measures.registry import Measure as Measure
+from .methods.registry import METHODS as METHODS
+from .methods.registry import Method as Method
 from .mmd import mmd_objective as mmd_objective
 from .partition import Partition as Partition
 from .partition import as_partition as as_partition
@@ -40,15 +47,20 @@ __version__ = _version("liftcluster")
 
 __all__ = [
     "MEASURES",
+    "METHODS",
     "Cauchy",
+    "ClusterLifter",
     "Comparison",
+    "Consensus",
     "Discrete",
     "Gaussian",
     "Laplace",
     "Lift",
+    "LiftedConsensus",
     "Matern",
     "MaxMMDClustering",
     "Measure",
+    "Method",
     "Partition",
     "Precomputed",
     "Profile",
@@ -58,8 +70,10 @@ __all__ = [
     "as_partition",
     "bandwidth",
     "bandwidth_profile",
+    "base_partitions",
     "cluster_distance",
     "compare",
+    "consensus",
     "distance",
     "distance_matrix",
     "emd",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from .demo import run_demo, show_measures
+from .demo import run_demo, show_measures, show_methods
 
 __all__ = ["app", "main"]
 
@@ -56,6 +56,12 @@ def demo(
 def measures() -> None:
     """List every distance between clusterings, what it needs and what it promises."""
     show_measures(Console())
+
+
+@app.command()
+def methods() -> None:
+    """List every consensus method, what it needs and where it comes from."""
+    show_methods(Console())
 
 
 def main() -> None:

@@ -12,11 +12,12 @@ from ._typing import FloatArray
 from .comparison import compare, distance_matrix
 from .explanation import Comparison
 from .measures.registry import MEASURES, Measure
+from .methods.registry import METHODS
 from .partition import Partition
 from .representation import Representation
 from .representing import represent
 
-__all__ = ["run_demo", "show_measures"]
+__all__ = ["run_demo", "show_measures", "show_methods"]
 
 
 def run_demo(console: Console, seed: int) -> None:
@@ -69,6 +70,22 @@ def show_measures(console: Console) -> None:
             "yes" if measure.is_metric else "",
             f"{low:g} … {top}",
             measure.reference,
+        )
+    console.print(table)
+
+
+def show_methods(console: Console) -> None:
+    table = Table(title="Consensus of clusterings")
+    for column in ("name", "what it is", "needs", "soft", "extra", "reference"):
+        table.add_column(column)
+    for method in METHODS.values():
+        table.add_row(
+            method.name,
+            method.title,
+            {"vectors": "points", "labels and vectors": "points"}.get(method.needs, "labels"),
+            "yes" if method.soft else "",
+            method.extra or "",
+            method.reference,
         )
     console.print(table)
 

@@ -3,19 +3,223 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ._typing import IntArray
-from ._validation import check_count
+from ._typing import FloatArray, IntArray
+from ._validation import check_choice, check_count
+from .combination import Consensus, consensus
+from .ensembles import base_partitions
+from .lifts.base import FeatureLift
+from .lifts.choice import make_lift
 from .mmd import max_mmd
+from .partition import Partition, as_partitions
 
-__all__ = ["MaxMMDClustering"]
+__all__ = ["ClusterLifter", "LiftedConsensus", "MaxMMDClustering"]
+
+_CLUSTERERS = {"kmeans": "lift_km", "hac": "lift_hac"}
+
+
+class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Consensus of several clusterings in the lifted space, as an estimator.
+
+    ``fit(X, partitions=...)`` combines given clusterings; ``fit(X)`` makes its own. New points
+    are assigned by ``predict``, new blocks of points taken in by ``partial_fit``.
+
+    Parameters
+    ----------
+    n_clusters : int
+    clusterer : "kmeans", "hac" or a scikit-learn clusterer
+        What groups the lifted clusters: LiftKm, LiftHAC, or any clusterer of vectors.
+    kernel, bandwidth, lift, n_components
+        As for :func:`liftcluster.consensus`.
+    base : "paper" or "kmeans"
+        The clusterings that ``fit(X)`` makes; see :func:`liftcluster.base_partitions`.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    labels_ : (n,) array
+    memberships_ : (n, n_clusters) array
+    confidence_ : (n,) array
+    centres_ : (n_clusters, ρ) array
+    consensus_ : Consensus
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    >>> model = LiftedConsensus(2, random_state=0).fit(X)
+    >>> len(set(model.labels_[:3])), bool(model.predict([[4.9]])[0] == model.labels_[3])
+    (1, True)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        clusterer: Any = "kmeans",
+        kernel: Any = "gaussian",
+        bandwidth: Any = "auto",
+        lift: Any = "auto",
+        n_components: int | None = None,
+        base: str = "paper",
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.clusterer = clusterer
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.lift = lift
+        self.n_components = n_components
+        self.base = base
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, partitions: Any = None) -> LiftedConsensus:
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        return self._combine(X, partitions)
+
+    def partial_fit(self, X: Any, y: Any = None, *, partitions: Any = None) -> LiftedConsensus:
+        """Take in another block of points; attributes are then those of the new block.
+
+        Partitions of different blocks are matched by name, their clusters by theirs. Without
+        ``partitions`` each block is clustered by itself, and its clusters are new ones.
+        """
+        first = not hasattr(self, "consensus_")
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=first)
+        if first:
+            return self._combine(X, partitions)
+        self._n_blocks += 1
+        inputs = self._inputs(X, partitions, self._rng())
+        return self._keep(self.consensus_.partial_fit(X, inputs))
+
+    def predict(self, X: Any) -> IntArray:
+        """Consensus cluster of each point: that of the largest ⟨φ(x), v⟩."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return self.consensus_.predict(X)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """(n, n_clusters) memberships in proportion to ⟨φ(x), v⟩."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return self.consensus_.predict_proba(X)
+
+    def _combine(self, X: Any, partitions: Any) -> LiftedConsensus:
+        k = check_count(self.n_clusters, "n_clusters")
+        if len(X) < k and partitions is None:
+            raise ValueError(f"n_samples={len(X)} is fewer than n_clusters={k}")
+        method = self.clusterer
+        if isinstance(method, str):
+            method = _CLUSTERERS[check_choice(method, _CLUSTERERS, "clusterer")]
+        rng = self._rng()
+        self._n_blocks: int = 0
+        return self._keep(
+            consensus(
+                self._inputs(X, partitions, rng),
+                k,
+                X,
+                method=method,
+                kernel=self.kernel,
+                bandwidth=self.bandwidth,
+                lift=self.lift,
+                n_components=self.n_components,
+                rng=rng,
+            )
+        )
+
+    def _inputs(
+        self, X: Any, partitions: Any, rng: np.random.Generator
+    ) -> dict[Hashable, Partition]:
+        if partitions is not None:
+            return as_partitions(partitions)
+        made = base_partitions(X, min(self.n_clusters, len(X)), self.base, rng)
+        return {
+            i: Partition(p.assignment, tuple((self._n_blocks, name) for name in p.names), p.weights)
+            for i, p in enumerate(made)
+        }
+
+    def _keep(self, found: Consensus) -> LiftedConsensus:
+        self.consensus_ = found
+        self.labels_, self.memberships_ = found.labels, found.memberships
+        self.confidence_, self.centres_ = found.confidence, found.centres
+        return self
+
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+
+
+class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Points to features whose inner products are kernel values: the lift as a transformer.
+
+    Parameters
+    ----------
+    n_components : int
+        ρ.
+    kernel, bandwidth, sampling
+        As for :func:`liftcluster.make_lift`.
+    lift : "fourier" or "nystrom"
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    lift_ : Lift
+
+    Examples
+    --------
+    >>> Z = ClusterLifter(500, bandwidth=1.0, random_state=0).fit_transform([[0.0], [1.0]])
+    >>> Z.shape
+    (2, 500)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 100,
+        *,
+        kernel: Any = "gaussian",
+        bandwidth: Any = "median",
+        lift: str = "fourier",
+        sampling: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.lift = lift
+        self.sampling = sampling
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> ClusterLifter:
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        check_choice(self.lift, ("fourier", "nystrom"), "lift")
+        self.lift_ = make_lift(
+            X,
+            kernel=self.kernel,
+            bandwidth=self.bandwidth,
+            lift=self.lift,
+            n_components=self.n_components,
+            sampling=self.sampling,
+            rng=check_random_state(self.random_state).randint(2**31),
+        )
+        self._n_features_out = self.lift_.n_components
+        return self
+
+    def transform(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        assert isinstance(self.lift_, FeatureLift)
+        return self.lift_.features(X).astype(X.dtype, copy=False)
 
 
 class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]

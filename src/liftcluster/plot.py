@@ -8,9 +8,10 @@ import numpy as np
 
 if TYPE_CHECKING:
     from .explanation import Comparison
+    from .methods.selection import Curve
     from .profiles import Profile
 
-__all__ = ["plan", "profile"]
+__all__ = ["curve", "plan", "profile"]
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 BLUE, ORANGE = "#0072B2", "#D55E00"
@@ -55,6 +56,16 @@ def plan(found: Comparison, *, ax: Any = None) -> Any:
     ax.set(xlabel=f"clusters of {found.names[1]}", ylabel=f"clusters of {found.names[0]}")
     ax.set_title("share of the mass that goes from row to column")
     ax.figure.colorbar(image, ax=ax, label="distance it travels")
+    return ax
+
+
+def curve(found: Curve, *, ax: Any = None) -> Any:
+    """A criterion for the number of clusters, and the number it chose."""
+    ax = _axes(ax)
+    ax.plot(found.candidates, found.values, "o-", color=BLUE, label=found.criterion)
+    ax.axvline(found.k, color=ORANGE, linestyle="--", label=f"chosen: {found.k}")
+    ax.set(xlabel="number of clusters", ylabel=found.criterion)
+    ax.legend()
     return ax
 
 

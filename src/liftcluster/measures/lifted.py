@@ -21,6 +21,7 @@ __all__ = [
     "OUTER_KERNEL",
     "lift_emd",
     "lift_emd_error",
+    "lift_emd_matrix",
     "lift_hausdorff",
     "lift_hausdorff_error",
     "lift_kd",
@@ -107,6 +108,19 @@ def lift_hausdorff(P: Representation, Q: Representation) -> float:
 def lift_transport(P: Representation, Q: Representation) -> Transport:
     """The optimal plan behind ``lift_emd``: how much of each cluster goes where."""
     return emd(_masses(P), _masses(Q), cdist(P.vectors, Q.vectors))
+
+
+def lift_emd_matrix(rep: Representation) -> FloatArray:
+    """(m, m) LiftEMD between all partitions of a representation, from one matrix of distances."""
+    D = rep.distances()
+    rows = [np.flatnonzero(rep.owner == i) for i in range(rep.m)]
+    masses = [rep.masses[r] / rep.masses[r].sum() for r in rows]
+    costs = np.zeros((rep.m, rep.m))
+    for i in range(rep.m):
+        for j in range(i + 1, rep.m):
+            block = D[np.ix_(rows[i], rows[j])]
+            costs[i, j] = costs[j, i] = emd(masses[i], masses[j], block).cost
+    return costs
 
 
 def lift_emd_error(P: Representation, Q: Representation) -> float | None:

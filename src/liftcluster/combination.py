@@ -1,0 +1,400 @@
+"""What several clusterings agree on: one consensus, by any method of the registry."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ._typing import FloatArray, IntArray, Points, RngLike
+from ._validation import check_choice, check_count, make_rng
+from .comparison import distance_matrix
+from .lifts.base import Lift
+from .lifts.choice import make_lift
+from .lifts.span import SpanLift
+from .measures.lifted import lift_emd_matrix
+from .methods.lifted import group_by, group_centres, lift_ssd
+from .methods.registry import METHODS, Method
+from .methods.selection import Curve, choose_k
+from .methods.tuples import LabelTuples
+from .partition import Partition, as_partitions
+from .representation import Representation
+from .representing import represent
+
+__all__ = ["Consensus", "consensus"]
+
+_NAME = ("consensus",)  # of the consensus among its inputs, which may be called anything
+_ROUNDING = 1e-6  # by which equal partitions may miss distance zero
+_DEFAULT_BANDWIDTH = "median/4"  # benchmarks/consensus.py: better than the median, and than less
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Consensus:
+    """What several partitions agree on; made by :func:`consensus`.
+
+    Attributes
+    ----------
+    partition : Partition
+        The consensus, hard.
+    labels : (n,) int array
+    memberships : (n, k) array
+        Soft consensus; rows sum to one.
+    confidence : (n,) array
+        How far a point's membership in its cluster is ahead of its next best, in [0, 1].
+    centres : (k, ρ) array or None
+        What points are scored by; None without points.
+    score : float or None
+        liftSSD of the centres: how far the inputs' clusters are from them, squared, by mass.
+    composition : list of lists
+        For each consensus cluster the input clusters it is made of, as (partition, cluster, share
+        of that cluster), largest first.
+    mean_distance, best_input_distance : float
+        Mean distance of the consensus to the inputs, and the least mean distance of an input to
+        the others: LiftEMD with points, the variation of information without.
+    curve : Curve or None
+        How the number of clusters was chosen, if it was.
+    """
+
+    method: str
+    partition: Partition
+    memberships: FloatArray
+    inputs: dict[Hashable, Partition]
+    representation: Representation | None
+    centres: FloatArray | None
+    mean_distance: float
+    best_input_distance: float
+    curve: Curve | None = None
+
+    @property
+    def labels(self) -> IntArray:
+        return self.partition.labels
+
+    @property
+    def n_clusters(self) -> int:
+        return self.partition.k
+
+    @cached_property
+    def confidence(self) -> FloatArray:
+        if self.memberships.shape[1] == 1:
+            return np.ones(len(self.memberships))
+        top = np.partition(self.memberships, -2, axis=1)[:, -2:]
+        own = self.memberships[np.arange(len(top)), self.labels]
+        return np.maximum(np.where(own >= top[:, 1], own - top[:, 0], own - top[:, 1]), 0.0)
+
+    @cached_property
+    def score(self) -> float | None:
+        if self.representation is None or self.centres is None:
+            return None
+        return lift_ssd(self.representation, self.centres)
+
+    @cached_property
+    def composition(self) -> list[list[tuple[Hashable, Hashable, float]]]:
+        made_of: list[list[tuple[Hashable, Hashable, float]]] = [[] for _ in range(self.n_clusters)]
+        R = self.partition.memberships
+        for name, p in self.inputs.items():
+            shares = (p.memberships.multiply(p.weights[:, None]).T @ R).toarray()
+            shares /= p.cluster_weights[:, None]
+            for i, j in np.argwhere(shares > 0):
+                made_of[j].append((name, p.names[i], float(shares[i, j])))
+        return [sorted(parts, key=lambda part: -part[2]) for parts in made_of]
+
+    def predict(self, X: Points) -> IntArray:
+        """Consensus cluster of new points: that of the largest ⟨φ(x), v⟩."""
+        lift, centres = self._map()
+        return np.asarray(lift.scores(X, centres).argmax(axis=1))
+
+    def predict_proba(self, X: Points) -> FloatArray:
+        """(n, k) memberships of new points: ⟨φ(x), v⟩, negative ones taken for none."""
+        lift, centres = self._map()
+        return shares_of_scores(lift.scores(X, centres))
+
+    def partial_fit(self, X: Points, partitions: Any, weights: Any = None) -> Consensus:
+        """The consensus of these and new points, whose partitions have the names of the old.
+
+        Clusters are matched by name, their sums added up, and grouped again; labels are those of
+        the new points. An exact lift, which spans only the clusters it has seen, gives way to
+        features of the same kernel.
+        """
+        if self.representation is None or METHODS[self.method].needs != "vectors":
+            raise ValueError(
+                f"{self.method} cannot go on with new points: it looks at all labels at once; "
+                "lift_km and lift_hac can"
+            )
+        named = as_partitions(partitions, weights)
+        old = as_features(self.representation)
+        both = old + represent(X, named, lift=old.lift)
+        return _combine_vectors(self.method, both, X, named, self.n_clusters, {}, make_rng(0))
+
+    def _map(self) -> tuple[Lift, FloatArray]:
+        if self.representation is None or self.representation.lift is None or self.centres is None:
+            raise ValueError("new points need the old ones: give consensus the argument X")
+        return self.representation.lift, self.centres
+
+    def __repr__(self) -> str:
+        score = "" if self.score is None else f", liftSSD = {self.score:.4f}"
+        return (
+            f"Consensus({self.method} of {len(self.inputs)} partitions: {self.n_clusters} clusters"
+            f"{score}, mean confidence {self.confidence.mean():.2f})"
+        )
+
+
+def consensus(
+    partitions: Any,
+    n_clusters: int | str,
+    X: Points = None,
+    *,
+    method: Any = "lift_km",
+    kernel: Any = "gaussian",
+    bandwidth: Any = "auto",
+    lift: Any = "auto",
+    n_components: int | None = None,
+    sampling: str = "auto",
+    weights: Any = None,
+    rng: RngLike = None,
+    **options: Any,
+) -> Consensus:
+    """Combine several partitions of the same points into one.
+
+    Parameters
+    ----------
+    partitions : sequence or mapping of labels, memberships or Partition
+        Of any numbers of clusters, hard and soft mixed; a point may lack a label in some.
+    n_clusters : int or "auto"
+        "auto" chooses by the lifted clusters (needs points); the curve is in the result.
+    X : (n, d) array-like, optional
+        The points. Methods that see only labels do without, and then predict nothing.
+    method : str or scikit-learn clusterer
+        A name in ``liftcluster.METHODS``, or a clusterer of vectors to stand in for k-means.
+    bandwidth : float, rule or "auto"
+        "auto" is a quarter of the median distance between points.
+    kernel, lift, n_components, sampling, weights, rng
+        As for :func:`liftcluster.represent`.
+    **options
+        Of the method: ``linkage`` of lift_hac, ``n_init`` of lift_km, ``measure`` of medoid, ...
+
+    Returns
+    -------
+    Consensus
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]
+    >>> inputs = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [2, 2, 2, 2, 0, 0]]
+    >>> found = consensus(inputs, 2, X, bandwidth=3.0, rng=0)
+    >>> (found.labels == found.labels[0]).tolist()
+    [True, True, True, False, False, False]
+    """
+    rng = make_rng(rng)
+    named = as_partitions(partitions, weights)
+    chosen = (
+        None if not isinstance(method, str) else METHODS[check_choice(method, METHODS, "method")]
+    )
+    if n_clusters != "auto":
+        n_clusters = check_count(n_clusters, "n_clusters")
+    rep = None
+    if X is not None:
+        rep = represent(
+            X,
+            {name: _as_seen(p, chosen) for name, p in named.items()},
+            kernel=kernel,
+            bandwidth=_DEFAULT_BANDWIDTH
+            if isinstance(bandwidth, str) and bandwidth == "auto"
+            else bandwidth,
+            lift=lift,
+            n_components=n_components,
+            sampling=sampling,
+            rng=rng,
+        )
+    elif (
+        chosen is None or chosen.needs in ("vectors", "labels and vectors") or n_clusters == "auto"
+    ):
+        others = [m.name for m in METHODS.values() if m.needs in ("labels", "distances")]
+        raise ValueError(
+            "this needs the points X; with labels alone give n_clusters as a number and one of "
+            f"the methods {', '.join(others)}"
+        )
+    curve = None
+    if n_clusters == "auto":
+        assert rep is not None
+        curve = choose_k(rep)
+        n_clusters = curve.k
+    k = int(n_clusters)
+    if chosen is None or chosen.needs == "vectors":
+        assert rep is not None
+        found = _combine_vectors(method, rep, X, named, k, options, rng)
+    else:
+        found = _combine_labels(chosen, rep, X, named, k, options, rng)
+    found = replace(found, curve=curve)
+    _warn_if_worse(found)
+    return found
+
+
+def as_features(rep: Representation) -> Representation:
+    """The same clusters by a lift with features, if theirs is the exact one."""
+    exact = rep.lift
+    if not isinstance(exact, SpanLift):
+        return rep
+    lift = make_lift(exact.anchors, kernel=exact.kernel, rng=0)
+    return replace(rep, sums=lift.sums(exact.anchors, exact.memberships), lift=lift)
+
+
+def shares_of_scores(scores: FloatArray) -> FloatArray:
+    """Memberships in proportion to ⟨φ(x), v⟩; random features may make it negative: none, then.
+
+    A point that is similar to no centre at all belongs to all alike.
+    """
+    positive = np.maximum(scores, 0)
+    total = positive.sum(axis=1, keepdims=True)
+    alike = 1 / scores.shape[1]
+    return np.divide(positive, total, out=np.full_like(positive, alike), where=total > 0)
+
+
+def _combine_vectors(
+    method: Any,
+    rep: Representation,
+    X: Points,
+    named: dict[Hashable, Partition],
+    k: int,
+    options: dict[str, Any],
+    rng: np.random.Generator,
+) -> Consensus:
+    """Algorithm 1: group the lifted clusters, then give each point to the group it is most like."""
+    asked, k = k, min(k, rep.s)
+    if isinstance(method, str):
+        function = METHODS[method].function
+        assert function is not None
+        codes = function(rep, k, rng=rng, **options)
+        name = method
+    else:
+        codes, name = group_by(method, rep, k, rng=rng), "lift_km"
+    centres = group_centres(rep, codes, int(codes.max()) + 1)
+    assert rep.lift is not None
+    scores = rep.lift.scores(X, centres)
+    labels = scores.argmax(axis=1)
+    used = np.flatnonzero(np.bincount(labels, minlength=len(centres)))
+    if len(used) < asked:
+        warnings.warn(
+            f"{asked} clusters were asked for, but the inputs' {rep.s} clusters form "
+            f"{len(centres)} groups, of which {len(used)} are the best for some point",
+            UserWarning,
+            stacklevel=3,
+        )
+    weights = next(iter(named.values())).weights
+    partition = Partition.from_labels(np.searchsorted(used, labels), weights)
+    memberships = shares_of_scores(scores[:, used])
+    return _finish(name, partition, memberships, named, rep, centres[used], X)
+
+
+def _combine_labels(
+    method: Method,
+    rep: Representation | None,
+    X: Points,
+    named: dict[Hashable, Partition],
+    k: int,
+    options: dict[str, Any],
+    rng: np.random.Generator,
+) -> Consensus:
+    if method.needs == "distances":
+        partition = _medoid(named, X, rep, **options)
+    else:
+        tuples = LabelTuples.from_partitions(named.values())
+        assert method.function is not None
+        extra = {"rep": rep} if method.needs == "labels and vectors" else {}
+        codes = method.function(tuples, k, rng=rng, **extra, **options)
+        weights = next(iter(named.values())).weights
+        partition = Partition.from_labels(codes[tuples.inverse], weights)
+    memberships = _mean_shares(partition, list(named.values()))
+    return _finish(method.name, partition, memberships, named, rep, None, X)
+
+
+def _medoid(
+    named: dict[Hashable, Partition],
+    X: Points,
+    rep: Representation | None,
+    measure: str | None = None,
+    **options: Any,
+) -> Partition:
+    """The input with the least sum of distances to the others."""
+    if rep is not None and measure in (None, "lift_emd"):
+        D = lift_emd_matrix(rep)
+    else:
+        D = distance_matrix(named, X, measure=measure or "rand", **options)
+    return list(named.values())[int(D.sum(axis=1).argmin())]
+
+
+def _mean_shares(partition: Partition, inputs: list[Partition]) -> FloatArray:
+    """p(c|x): how much of the clusters that x is in, over the inputs that label it, is in c."""
+    R = partition.harden().memberships
+    total = np.zeros(R.shape)
+    for p in inputs:
+        P = p.memberships
+        weighted = P.multiply(p.weights[:, None])
+        total += P @ ((weighted.T @ R).toarray() / p.cluster_weights[:, None])
+    sums = total.sum(axis=1, keepdims=True)
+    # Points that no input labels have nothing but the consensus itself to go by.
+    return np.divide(total, sums, out=R.toarray(), where=sums > 0)
+
+
+def _finish(
+    method: str,
+    partition: Partition,
+    memberships: FloatArray,
+    named: dict[Hashable, Partition],
+    rep: Representation | None,
+    centres: FloatArray | None,
+    X: Points,
+) -> Consensus:
+    """Measure the consensus against its inputs, by place where there are points."""
+    m = len(named)
+    if rep is None:
+        D = distance_matrix([*named.values(), partition], measure="vi")
+    else:
+        together = _lift_together(rep, partition, named, X)
+        D = lift_emd_matrix(together)
+        if centres is None:  # points are scored by the clusters of the consensus themselves
+            rep, centres = together[:m], together[m].vectors
+    others = (D[:m, :m].sum(axis=1) - np.diag(D[:m, :m])) / max(m - 1, 1)
+    return Consensus(
+        method=method,
+        partition=partition,
+        memberships=memberships,
+        inputs=named,
+        representation=rep,
+        centres=centres,
+        mean_distance=float(D[m, :m].mean()),
+        best_input_distance=float(others.min()),
+    )
+
+
+def _lift_together(
+    rep: Representation, partition: Partition, named: dict[Hashable, Partition], X: Points
+) -> Representation:
+    """The inputs and the consensus by one map."""
+    lift = rep.lift
+    if isinstance(lift, SpanLift):  # spans the inputs only
+        return represent(X, {**named, _NAME: partition}, kernel=lift.kernel, lift="exact")
+    return rep + represent(X, {_NAME: partition}, lift=lift)
+
+
+def _as_seen(partition: Partition, method: Method | None) -> Partition:
+    """Hardened for methods that look at labels, clusters that are nowhere the largest left out."""
+    if method is None or method.soft or partition.is_hard:
+        return partition
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return partition.harden()
+
+
+def _warn_if_worse(found: Consensus) -> None:
+    if len(found.inputs) > 1 and found.mean_distance > found.best_input_distance + _ROUNDING:
+        warnings.warn(
+            f"the consensus is farther from its inputs (mean distance {found.mean_distance:.4f}) "
+            f"than the best of them is from the others ({found.best_input_distance:.4f}); "
+            'look at the inputs, or take the best: method="medoid"',
+            UserWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,225 @@
+"""Consensus in the lifted space: group the clusters of all partitions, not the points."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
+
+from .._arrays import add_up
+from .._typing import FloatArray, IntArray
+from .._validation import check_choice, check_count, check_positive
+from ..lifts.spectral import gram_factor
+from ..mmd import climb_mmd
+from ..representation import Representation
+from .bipartite import transfer_cut
+from .evidence import average_linkage, cluster_reliability
+from .tuples import LIMIT, LabelTuples, Profiles, cluster_labelled, gather
+
+__all__ = [
+    "group_by",
+    "group_centres",
+    "lift_evidence",
+    "lift_graph",
+    "lift_hac",
+    "lift_km",
+    "lift_ssd",
+]
+
+LINKAGES = ("ward", "average", "complete", "single")
+_WARD_UP_TO = 1500  # clusters: merging all of them is cubic
+
+
+def lift_km(rep: Representation, k: int, *, n_init: int = 20, rng: np.random.Generator) -> IntArray:
+    r"""Group the lifted clusters of all partitions by weighted k-means (the paper's LiftKm).
+
+    .. math:: \min_{v_1 … v_k} \mathrm{liftSSD} = \sum_C \frac{|C|}{n} \min_l ‖\barΦ(C) - v_l‖^2
+
+    Lloyd's iterations from ``n_init`` seedings, and Ward's grouping, each improved by moving single
+    clusters until no move helps; the best of all is kept.
+
+    Returns
+    -------
+    (s,) int array
+        Group of each cluster; ``group_centres`` gives the v.
+
+    References
+    ----------
+    Raman, Phillips, Venkatasubramanian (SDM 2011), section 5, Algorithm 1.
+    """
+    from sklearn.cluster import KMeans
+
+    starts = [weighted_ward(rep.vectors, rep.masses, k)] if rep.s <= _WARD_UP_TO else []
+    for _ in range(check_count(n_init, "n_init")):
+        starts.append(group_by(KMeans(k, n_init=1), rep, k, rng=rng))
+    G = rep.inner_products()
+
+    def affinity(rows: IntArray, R: sp.csr_array) -> FloatArray:
+        return np.asarray((R.T @ G[rows]).T)
+
+    # Moving clusters lowers liftSSD by what it raises Σ ‖S‖²/w, the climb of MaxMMDClustering.
+    climbs = [
+        climb_mmd(affinity, np.diag(G), rep.masses, codes, int(codes.max()) + 1) for codes in starts
+    ]
+    return max(climbs, key=lambda climb: climb.objective).codes
+
+
+def lift_hac(
+    rep: Representation, k: int, *, linkage: str = "ward", rng: np.random.Generator | None = None
+) -> IntArray:
+    r"""Group the lifted clusters agglomeratively (the paper's LiftHAC).
+
+    Ward's linkage merges the two groups that raise liftSSD least,
+
+    .. math:: \frac{w_A w_B}{w_A + w_B} ‖c_A - c_B‖^2,
+
+    with masses as weights from the start: the agglomerative form of what k-means minimises. Average
+    linkage counts masses too; complete and single linkage have none to count.
+
+    References
+    ----------
+    Raman, Phillips, Venkatasubramanian (SDM 2011), section 5, Algorithm 1; Ward (1963).
+    """
+    check_choice(linkage, LINKAGES, "linkage")
+    if linkage == "ward":
+        return weighted_ward(rep.vectors, rep.masses, k)
+    D = cdist(rep.vectors, rep.vectors)
+    if linkage == "average":
+        return average_linkage(-D, rep.masses, k)
+    from scipy.cluster.hierarchy import fcluster
+    from scipy.cluster.hierarchy import linkage as tree
+    from scipy.spatial.distance import squareform
+
+    if len(D) == 1:
+        return np.zeros(1, dtype=np.int64)
+    merges = tree(squareform(D, checks=False), linkage)
+    return np.asarray(fcluster(merges, k, "maxclust")) - 1
+
+
+def lift_graph(
+    tuples: LabelTuples,
+    k: int,
+    *,
+    rep: Representation,
+    strength: float = 1.0,
+    power: float = 4.0,
+    theta: float = 0.4,
+    rng: np.random.Generator,
+) -> IntArray:
+    r"""Cut the graph of points and clusters, with links between clusters that lie together.
+
+    .. math:: A = B^\top W D^{-1} B + λ\, (G_+)^4 \circ \sqrt{|C|\,|C'|} / m
+
+    in place of the first term alone, which is :func:`~liftcluster.methods.bipartite.lwgp`; G are
+    the inner products of the unit cluster vectors, |C| the weight of a cluster. One lift and an
+    s × s eigenproblem, linear in the points.
+    """
+    check_positive(theta, "theta")
+
+    def cut(part: LabelTuples, k: int) -> IntArray:
+        B = part.indicator() @ sp.diags_array(cluster_reliability(part, theta))
+        G = np.maximum(rep.inner_products(), 0) ** power
+        sizes = np.sqrt(np.diag(part.overlaps()))
+        extra = strength * G * np.outer(sizes, sizes) / part.m
+        return transfer_cut(B, part.weights, k, extra=extra, rng=rng)
+
+    return cluster_labelled(tuples, k, cut)
+
+
+def lift_evidence(
+    tuples: LabelTuples,
+    k: int,
+    *,
+    rep: Representation,
+    theta: float | None = 0.4,
+    limit: int = LIMIT,
+    rng: np.random.Generator | None = None,
+) -> IntArray:
+    r"""Accumulate evidence that is graded by place: points are as similar as their clusters are.
+
+    .. math:: S(x, y) = \frac{1}{m^2} \sum_{ij} u_i u_j ⟨\barΦ(C_i(x)), \barΦ(C_j(y))⟩
+
+    scaled to unit diagonal, then average linkage on the different tuples of labels; u are the
+    clusters' reliabilities (``theta=None``: all one). Where the tuples are too many, the heaviest
+    lead groups that the others join by co-association.
+    """
+
+    def link(part: LabelTuples, k: int) -> IntArray:
+        u = np.ones(part.s) if theta is None else cluster_reliability(part, theta)
+        profiles, groups = gather(Profiles.of(part), max(limit, k))
+        H = sp.csr_array(part.indicator() @ sp.diags_array(u))
+        w = sp.diags_array(part.weights)
+        sums = sp.csr_array(
+            (np.ones(part.t), (groups, np.arange(part.t))), shape=(len(profiles), part.t)
+        )
+        Z = (sums @ (w @ H)) @ rep.vectors  # (g, ρ), weighted sums of cluster vectors
+        Z = np.asarray(Z) / np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), 1e-300)
+        return average_linkage(Z @ Z.T, profiles.weights, k)[groups]
+
+    return cluster_labelled(tuples, k, link)
+
+
+def group_by(clusterer: Any, rep: Representation, k: int, *, rng: np.random.Generator) -> IntArray:
+    """Group the lifted clusters by any scikit-learn clusterer, with masses where it takes weights.
+
+    Vectors are first turned into their span, at most s numbers each, which changes no distance.
+    """
+    from sklearn.base import clone
+    from sklearn.exceptions import ConvergenceWarning
+
+    clusterer = clone(clusterer)
+    settings = clusterer.get_params()
+    chosen = {"n_clusters": k, "n_components": k, "random_state": int(rng.integers(2**31))}
+    clusterer.set_params(**{name: v for name, v in chosen.items() if name in settings})
+    V = rep.vectors if rep.n_components <= rep.s else gram_factor(rep.inner_products())[0]
+    takes_weights = "sample_weight" in inspect.signature(clusterer.fit).parameters
+    weights = {"sample_weight": rep.masses * rep.s / rep.m} if takes_weights else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # fewer places than k: said by the caller
+        if hasattr(clusterer, "fit_predict"):
+            codes = clusterer.fit_predict(V, **weights)
+        else:
+            codes = clusterer.fit(V, **weights).predict(V)
+    return np.unique(codes, return_inverse=True)[1]
+
+
+def weighted_ward(V: FloatArray, weights: FloatArray, k: int) -> IntArray:
+    """k groups of weighted vectors by merging the two that raise the sum of squares least."""
+    centres, w = np.array(V), np.array(weights, dtype=np.float64)
+    codes = np.arange(len(V))
+    cost = _ward_costs(centres, w, centres, w)
+    np.fill_diagonal(cost, np.inf)
+    alive = np.ones(len(V), dtype=bool)
+    for _ in range(len(V) - k):
+        a, b = sorted(int(i) for i in np.unravel_index(cost.argmin(), cost.shape))
+        centres[a] = (w[a] * centres[a] + w[b] * centres[b]) / (w[a] + w[b])
+        w[a] += w[b]
+        codes[codes == b] = a
+        alive[b] = False
+        cost[b], cost[:, b] = np.inf, np.inf
+        row = np.where(alive, _ward_costs(centres[a : a + 1], w[a : a + 1], centres, w)[0], np.inf)
+        row[a] = np.inf
+        cost[a], cost[:, a] = row, row
+    return np.unique(codes, return_inverse=True)[1]
+
+
+def group_centres(rep: Representation, codes: IntArray, k: int) -> FloatArray:
+    """(k, ρ) weighted means of the unit vectors of each group."""
+    R = sp.csr_array((rep.masses, (codes, np.arange(rep.s))), shape=(k, rep.s))
+    return np.asarray((R @ rep.vectors) / add_up(rep.masses, codes, k)[:, None])
+
+
+def lift_ssd(rep: Representation, centres: FloatArray) -> float:
+    r"""liftSSD = Σ |C|/n min_v ‖Φ̄(C) − v‖², the objective of the paper's section 5."""
+    return float(rep.masses @ cdist(rep.vectors, centres, "sqeuclidean").min(axis=1))
+
+
+def _ward_costs(A: FloatArray, a: FloatArray, B: FloatArray, b: FloatArray) -> FloatArray:
+    harmonic = np.multiply.outer(a, b) / np.add.outer(a, b)
+    return np.asarray(harmonic * cdist(A, B, "sqeuclidean"))

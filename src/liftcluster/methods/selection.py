@@ -1,0 +1,103 @@
+"""How many clusters a consensus has: criteria on the lifted clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from .._arrays import add_up
+from .._typing import FloatArray, IntArray
+from .._validation import check_choice
+from ..representation import Representation
+from .lifted import group_centres, lift_hac, lift_ssd
+
+__all__ = ["CRITERIA", "Curve", "choose_k"]
+
+CRITERIA = ("silhouette", "variance_ratio")
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A criterion for every number of clusters that was tried; the largest value wins.
+
+    Attributes
+    ----------
+    criterion : str
+    candidates : (c,) int array
+    values : (c,) array
+    scores : (c,) array
+        liftSSD with that many clusters.
+    """
+
+    criterion: str
+    candidates: IntArray
+    values: FloatArray
+    scores: FloatArray
+
+    @property
+    def k(self) -> int:
+        return int(self.candidates[self.values.argmax()])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw it: see :func:`liftcluster.plot.curve`."""
+        from ..plot import curve as draw
+
+        return draw(self, ax=ax)
+
+
+def choose_k(
+    rep: Representation, *, criterion: str = "silhouette", largest: int | None = None
+) -> Curve:
+    """Try every number of clusters from 2 up, by weighted Ward on the lifted clusters.
+
+    ``silhouette``: the mean over clusters, by mass, of (b − a)/max(a, b), with a the mean distance
+    to its own group and b that to the nearest other. ``variance_ratio``: between-group over
+    within-group squares, each by its degrees of freedom (Caliński and Harabasz), by mass. The
+    first finds the number of classes more often (benchmarks/consensus.py).
+    """
+    check_choice(criterion, CRITERIA, "criterion")
+    sizes = np.bincount(rep.owner, minlength=rep.m)
+    top = int(min(largest or sizes.max() + 2, rep.s - 1))
+    candidates = np.arange(2, max(top, 2) + 1)
+    candidates = candidates[candidates <= rep.s]
+    if not len(candidates):  # a single cluster in all
+        return Curve(criterion, np.array([1]), np.zeros(1), np.zeros(1))
+    D = cdist(rep.vectors, rep.vectors)
+    values, scores = [], []
+    for k in candidates:
+        codes = lift_hac(rep, int(k))
+        centres = group_centres(rep, codes, int(k))
+        scores.append(lift_ssd(rep, centres))
+        values.append(
+            _silhouette(D, codes, rep.masses)
+            if criterion == "silhouette"
+            else _variance_ratio(rep, codes, centres)
+        )
+    return Curve(criterion, candidates, np.array(values), np.array(scores))
+
+
+def _silhouette(D: FloatArray, codes: IntArray, masses: FloatArray) -> float:
+    k = int(codes.max()) + 1
+    sums = np.column_stack([D[:, codes == c] @ masses[codes == c] for c in range(k)])
+    weights = add_up(masses, codes, k)
+    rows = np.arange(len(codes))
+    rest = weights[codes] - masses
+    own = np.divide(sums[rows, codes], rest, out=np.zeros_like(rest), where=rest > 1e-12)
+    means = sums / weights
+    means[rows, codes] = np.inf
+    other = means.min(axis=1)
+    width = np.where(rest > 1e-12, (other - own) / np.maximum(np.maximum(own, other), 1e-12), 0.0)
+    return float(masses @ width / masses.sum())
+
+
+def _variance_ratio(rep: Representation, codes: IntArray, centres: FloatArray) -> float:
+    k, s = len(centres), rep.s
+    within = lift_ssd(rep, centres)
+    mean = rep.masses @ rep.vectors / rep.masses.sum()
+    total = float(rep.masses @ ((rep.vectors - mean) ** 2).sum(axis=1))
+    if within <= 1e-12 * total:
+        return np.inf
+    return (total - within) / (k - 1) / (within / max(s - k, 1))

@@ -1,0 +1,455 @@
+"""Consensus: optimal on small cases, faithful to its inputs, of use to new points."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import AgglomerativeClustering, SpectralClustering
+from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import liftcluster as lc
+from liftcluster.combination import shares_of_scores
+from liftcluster.methods.lifted import (
+    group_centres,
+    lift_evidence,
+    lift_hac,
+    lift_km,
+    lift_ssd,
+    weighted_ward,
+)
+from liftcluster.methods.selection import CRITERIA, choose_k
+from liftcluster.methods.tuples import LabelTuples
+
+WORSE = pytest.mark.filterwarnings(
+    "ignore:the consensus is farther", r"ignore:\d+ clusters were asked for"
+)
+LIFTED = [name for name in lc.METHODS if name.startswith("lift")]
+TAKES_K = [name for name, method in lc.METHODS.items() if not method.chooses_k]
+
+
+def blobs(rng, n, d, k=4):
+    """Points around centres that are well apart, in clusters of equal size."""
+    labels = np.arange(n) % k
+    angles = 2 * np.pi * np.arange(k) / k
+    centres = np.zeros((k, d))
+    centres[:, 0], centres[:, 1] = 8 * np.cos(angles), 8 * np.sin(angles)
+    return centres[labels] + rng.standard_normal((n, d)), labels
+
+
+def noisy_inputs(rng, labels, m=6, share=0.2):
+    return [
+        np.where(rng.random(len(labels)) < share, rng.permutation(labels), labels) for _ in range(m)
+    ]
+
+
+def small_representation(seed, s_each=(3, 2, 3)):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 2))
+    parts = [np.concatenate([np.arange(k), rng.integers(k, size=40 - k)]) for k in s_each]
+    return lc.represent(X, parts, bandwidth=1.0, weights=rng.uniform(0.5, 2, 40))
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("k", [2, 3])
+def test_k_means_finds_the_best_of_all_groupings(seed, k):
+    rep = small_representation(seed)
+    best = min(
+        lift_ssd(rep, group_centres(rep, np.array(codes), k))
+        for codes in itertools.product(range(k), repeat=rep.s)
+        if len(set(codes)) == k
+    )
+    codes = lift_km(rep, k, rng=np.random.default_rng(0))
+    assert lift_ssd(rep, group_centres(rep, codes, k)) == pytest.approx(best, rel=1e-9)
+
+
+def naive_ward(V, w, k):
+    """Merge, at each step, the two groups that raise the weighted sum of squares least."""
+    groups = [[i] for i in range(len(V))]
+
+    def squares(members):
+        centre = np.average(V[members], axis=0, weights=w[members])
+        return sum(w[i] * np.sum((V[i] - centre) ** 2) for i in members)
+
+    while len(groups) > k:
+        pairs = itertools.combinations(range(len(groups)), 2)
+        i, j = min(
+            pairs,
+            key=lambda p: (
+                squares(groups[p[0]] + groups[p[1]]) - squares(groups[p[0]]) - squares(groups[p[1]])
+            ),
+        )
+        groups[i] += groups.pop(j)
+    codes = np.empty(len(V), dtype=int)
+    for c, members in enumerate(groups):
+        codes[members] = c
+    return codes
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weighted_ward_is_the_naive_one_merge_by_merge(seed):
+    rng = np.random.default_rng(seed)
+    V, w = rng.standard_normal((12, 3)), rng.uniform(0.1, 2, 12)
+    for k in range(1, 13):
+        found = weighted_ward(V, w, k)
+        assert len(set(found)) == k
+        assert adjusted_rand_score(found, naive_ward(V, w, k)) == 1
+
+
+def test_weighted_ward_with_equal_weights_is_scikit_learns():
+    V = np.random.default_rng(0).standard_normal((40, 5))
+    theirs = AgglomerativeClustering(6).fit(V).labels_
+    assert adjusted_rand_score(weighted_ward(V, np.ones(40), 6), theirs) == 1
+
+
+@pytest.mark.parametrize("linkage", ["ward", "average", "complete", "single"])
+def test_every_linkage_gives_the_clusters_asked_for(linkage):
+    rep = small_representation(0)
+    for k in (1, 3, rep.s):
+        assert len(set(lift_hac(rep, k, linkage=linkage))) == k
+
+
+def test_lift_ssd_is_its_formula():
+    rep = small_representation(1)
+    centres = np.random.default_rng(0).standard_normal((3, rep.n_components))
+    expected = sum(
+        m * min(np.sum((v - c) ** 2) for c in centres)
+        for m, v in zip(rep.masses, rep.vectors, strict=True)
+    )
+    assert lift_ssd(rep, centres) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("method", TAKES_K)
+def test_the_consensus_of_equal_inputs_is_that_input(method):
+    X, labels = blobs(np.random.default_rng(0), 120, 2, k=3)  # equal sizes: METIS balances
+    found = lc.consensus([labels] * 4, 3, X, method=method, rng=0)
+    assert adjusted_rand_score(labels, found.labels) == 1
+    assert found.mean_distance == pytest.approx(0, abs=1e-7)
+
+
+@pytest.mark.parametrize("method", TAKES_K)
+@WORSE
+def test_planted_clusters_are_found_through_noise(method):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 300, 2, k=3)
+    found = lc.consensus(noisy_inputs(rng, labels), 3, X, method=method, rng=0)
+    assert adjusted_rand_score(labels, found.labels) > (0.2 if method == "hgpa" else 0.85)
+    assert found.n_clusters == 3
+
+
+@pytest.mark.parametrize("method", [*TAKES_K, "majority", "medoid"])
+@WORSE
+def test_a_consensus_carries_everything_it_promises(method):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 150, 2, k=3)
+    inputs = {f"p{i}": p for i, p in enumerate(noisy_inputs(rng, labels))}
+    found = lc.consensus(inputs, 3, X, method=method, rng=0)
+    k = found.n_clusters
+    assert found.labels.shape == found.confidence.shape == (150,)
+    assert found.memberships.shape == (150, k)
+    np.testing.assert_allclose(found.memberships.sum(axis=1), 1)
+    assert (found.memberships >= 0).all()
+    assert ((found.confidence >= 0) & (found.confidence <= 1)).all()
+    assert found.centres.shape[0] == k
+    assert found.score > 0
+    assert len(found.composition) == k
+    shares = {}
+    for parts in found.composition:
+        for partition, cluster, share in parts:
+            shares[partition, cluster] = shares.get((partition, cluster), 0) + share
+    np.testing.assert_allclose(list(shares.values()), 1)
+    new = X[:10] + 1e-6
+    assert found.predict(new).shape == (10,)
+    np.testing.assert_allclose(found.predict_proba(new).sum(axis=1), 1)
+    assert repr(found).startswith(f"Consensus({method} of 6 partitions")
+
+
+@pytest.mark.parametrize("lift", ["exact", "fourier", "nystrom"])
+@pytest.mark.parametrize("method", ["lift_km", "lift_hac"])
+@WORSE
+def test_points_go_to_the_most_similar_centre_old_and_new(method, lift):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 200, 3, k=4)
+    found = lc.consensus(noisy_inputs(rng, labels), 4, X, method=method, lift=lift, rng=0)
+    scores = found.representation.lift.scores(X, found.centres)
+    np.testing.assert_array_equal(found.labels, scores.argmax(axis=1))
+    np.testing.assert_array_equal(found.predict(X), found.labels)
+    np.testing.assert_allclose(found.predict_proba(X), found.memberships, atol=1e-12)
+    assert adjusted_rand_score(labels, found.labels) > 0.8
+
+
+def test_negative_scores_count_for_nothing():
+    scores = np.array([[1.0, 3.0], [-1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])
+    expected = [[0.25, 0.75], [0, 1], [0.5, 0.5], [0.5, 0.5]]
+    np.testing.assert_allclose(shares_of_scores(scores), expected)
+
+
+@pytest.mark.parametrize(
+    "clusterer",
+    [
+        AgglomerativeClustering(linkage="average"),
+        GaussianMixture(covariance_type="spherical"),
+        SpectralClustering(n_init=2),
+    ],
+    ids=lambda c: type(c).__name__,
+)
+@WORSE
+def test_any_clusterer_of_vectors_can_stand_in(clusterer):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 150, 2, k=3)
+    found = lc.consensus(noisy_inputs(rng, labels), 3, X, method=clusterer, rng=0)
+    assert adjusted_rand_score(labels, found.labels) > 0.8
+
+
+@pytest.mark.parametrize("method", [*LIFTED, "lwea", "lwgp", "evidence"])
+@WORSE
+def test_missing_labels_soft_memberships_and_different_k_are_welcome(method):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 200, 2, k=3)
+    hole = labels.astype(float)
+    hole[::3] = np.nan
+    finer = labels * 2 + (X[:, 0] > np.median(X[:, 0]))
+    soft = 0.8 * np.eye(3)[labels] + 0.2 / 3
+    words = np.array(["red", "green", "blue"])[labels]
+    found = lc.consensus([hole, finer, soft, words], 3, X, method=method, rng=0)
+    assert adjusted_rand_score(labels, found.labels) > 0.8
+    assert (found.labels >= 0).all()
+
+
+@pytest.mark.parametrize("method", LIFTED)
+@WORSE
+def test_order_of_partitions_and_points_and_names_do_not_matter(method):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 150, 2, k=3)
+    inputs = noisy_inputs(rng, labels, share=0.1)
+    order = rng.permutation(150)
+    found = lc.consensus(inputs, 3, X, method=method, rng=0)
+    moved = lc.consensus(
+        [np.array(["c", "a", "b"])[p][order] for p in inputs[::-1]],
+        3,
+        X[order],
+        method=method,
+        rng=0,
+    )
+    assert adjusted_rand_score(found.labels[order], moved.labels) > 0.97
+
+
+@WORSE
+def test_label_only_methods_need_no_points():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=100)
+    inputs = noisy_inputs(rng, labels)
+    found = lc.consensus(inputs, 3, method="lwgp", rng=0)
+    assert adjusted_rand_score(labels, found.labels) > 0.9
+    assert found.score is None
+    with pytest.raises(ValueError, match="give consensus the argument X"):
+        found.predict(np.zeros((1, 2)))
+    medoid = lc.consensus(inputs, 3, method="medoid", measure="nmi", rng=0)
+    D = lc.distance_matrix(inputs, measure="nmi")
+    np.testing.assert_array_equal(medoid.labels, inputs[D.sum(axis=1).argmin()])
+
+
+def test_evidence_between_clusters_that_share_no_place_is_none():
+    """With the discrete kernel lifted evidence sees only labels, as evidence accumulation does."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=60)
+    partitions = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, share=0.1)]
+    rep = lc.represent(None, partitions, kernel="discrete")
+    tuples = LabelTuples.from_partitions(partitions)
+    codes = lift_evidence(tuples, 3, rep=rep, theta=None)[tuples.inverse]
+    assert adjusted_rand_score(labels, codes) > 0.9
+
+
+def test_lifted_evidence_is_its_formula():
+    rng = np.random.default_rng(3)
+    X, labels = blobs(rng, 40, 2, k=3)
+    partitions = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, m=3)]
+    rep = lc.represent(X, partitions, bandwidth=1.0)
+    G, first = rep.inner_products(), [0, 3, 6]
+    S = np.zeros((40, 40))
+    for x, y in itertools.product(range(40), repeat=2):
+        S[x, y] = sum(
+            G[first[i] + partitions[i].labels[x], first[j] + partitions[j].labels[y]]
+            for i in range(3)
+            for j in range(3)
+        ) / 9  # fmt: skip
+    S /= np.sqrt(np.outer(np.diag(S), np.diag(S)))
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    expected = fcluster(linkage(squareform(1 - S, checks=False), "average"), 3, "maxclust")
+    tuples = LabelTuples.from_partitions(partitions)
+    found = lift_evidence(tuples, 3, rep=rep, theta=None)[tuples.inverse]
+    assert adjusted_rand_score(expected, found) == 1
+
+
+def test_a_consensus_worse_than_its_inputs_is_said():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 100, 2, k=4)
+    with pytest.warns(UserWarning, match=r"farther from its inputs .* method=.medoid"):
+        found = lc.consensus([labels, labels, labels, np.zeros(100)], 2, X, method="cspa", rng=0)
+    assert found.mean_distance > found.best_input_distance
+    medoid = lc.consensus([labels, labels, labels, np.zeros(100)], 4, X, method="medoid", rng=0)
+    assert medoid.mean_distance < medoid.best_input_distance
+
+
+def test_fewer_clusters_than_asked_for_are_said():
+    X, labels = blobs(np.random.default_rng(0), 50, 2, k=3)
+    with pytest.warns(UserWarning, match="10 clusters were asked for, but the inputs' 3 clusters"):
+        found = lc.consensus([labels], 10, X, rng=0)
+    assert found.n_clusters == 3
+
+
+@WORSE
+def test_blocks_of_points_are_taken_in_one_after_another():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 400, 3, k=4)
+    inputs = {f"p{i}": p for i, p in enumerate(noisy_inputs(rng, labels))}
+    lift = lc.make_lift(X, lift="fourier", bandwidth="median/4", rng=0)
+    whole = lc.consensus(inputs, 4, X, lift=lift, rng=0)
+    first = lc.consensus({i: p[:250] for i, p in inputs.items()}, 4, X[:250], lift=lift, rng=0)
+    both = first.partial_fit(X[250:], {i: p[250:] for i, p in inputs.items()})
+    np.testing.assert_allclose(both.representation.sums, whole.representation.sums, atol=1e-9)
+    assert adjusted_rand_score(both.labels, whole.labels[250:]) == 1
+    with pytest.raises(ValueError, match="lift_km and lift_hac can"):
+        lc.consensus(inputs, 4, X, method="lwgp", rng=0).partial_fit(X, inputs)
+
+
+def test_the_number_of_clusters_is_found_where_it_is_clear():
+    rng = np.random.default_rng(0)
+    for k in (2, 3, 5):
+        labels = np.arange(60 * k) % k
+        X = 10 * np.eye(k)[labels] + rng.standard_normal((60 * k, k)) / 3
+        rep = lc.represent(X, noisy_inputs(rng, labels, share=0.05), bandwidth="median/2")
+        curve = choose_k(rep)
+        assert curve.k == k
+        assert len(curve.values) == len(curve.candidates) == len(curve.scores)
+        assert (np.diff(curve.scores) <= 1e-12).all()
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_every_criterion_has_a_curve(criterion):
+    curve = choose_k(small_representation(0), criterion=criterion)
+    assert np.isfinite(curve.values).all()
+    assert curve.candidates[0] == 2
+    with pytest.raises(ValueError, match="criterion must be one of"):
+        choose_k(small_representation(0), criterion="best")
+
+
+@WORSE
+def test_auto_chooses_and_shows_its_curve():
+    rng = np.random.default_rng(0)
+    labels = np.arange(150) % 3
+    X = 10 * np.eye(3)[labels] + rng.standard_normal((150, 3)) / 3
+    found = lc.consensus(noisy_inputs(rng, labels, share=0.05), "auto", X, rng=0)
+    assert found.n_clusters == 3
+    import matplotlib
+
+    matplotlib.use("Agg")
+    ax = found.curve.plot()
+    assert ax.get_xlabel() == "number of clusters"
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda p, X: lc.consensus(p, 2), "needs the points X; .* cspa, hgpa"),
+        (lambda p, X: lc.consensus(p, "auto", method="lwgp"), "needs the points X"),
+        (lambda p, X: lc.consensus(p, 0, X), "n_clusters must be at least 1"),
+        (lambda p, X: lc.consensus(p, 2, X, method="best"), "method must be one of lift_km"),
+        (lambda p, X: lc.consensus([], 2, X), "no partitions"),
+        (lambda p, X: lc.consensus(p, 2, X, method="lift_hac", linkage="centroid"), "linkage must be"),
+        (lambda p, X: lc.base_partitions(X, 100), "more than the 6 points"),
+        (lambda p, X: lc.base_partitions(X, 2, "all"), "kind must be one of"),
+    ],
+)  # fmt: skip
+def test_bad_calls_are_refused(call, says):
+    X = np.arange(12.0).reshape(6, 2)
+    with pytest.raises(ValueError, match=says):
+        call([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]], X)
+
+
+def test_base_partitions_are_seeded_and_as_described():
+    X, _ = blobs(np.random.default_rng(0), 100, 2)
+    paper = lc.base_partitions(X, 4, rng=0)
+    assert [p.k for p in paper] == [4] * 5
+    for a, b in zip(paper, lc.base_partitions(X, 4, rng=0), strict=True):
+        np.testing.assert_array_equal(a.labels, b.labels)
+    for how, p in zip(("single", "average", "complete", "ward"), paper[1:], strict=True):
+        theirs = AgglomerativeClustering(4, linkage=how).fit(X).labels_
+        assert adjusted_rand_score(theirs, p.labels) == 1
+    kmeans = lc.base_partitions(X, 4, "kmeans", rng=0)
+    assert len(kmeans) == 20
+    assert {p.k for p in kmeans} <= set(range(4, 11))
+    assert len({p.k for p in kmeans}) > 3
+
+
+@WORSE
+class TestEstimators:
+    def test_fit_makes_its_own_partitions_or_takes_given_ones(self):
+        X = load_iris().data
+        own = lc.LiftedConsensus(3, random_state=0).fit(X)
+        given = lc.LiftedConsensus(3, random_state=0).fit(
+            X, partitions=lc.base_partitions(X, 3, rng=0)
+        )
+        assert adjusted_rand_score(own.labels_, given.labels_) > 0.7
+        np.testing.assert_array_equal(own.predict(X), own.labels_)
+        np.testing.assert_allclose(own.predict_proba(X), own.memberships_, atol=1e-12)
+        hac = lc.LiftedConsensus(3, clusterer="hac", random_state=0).fit(X)
+        assert hac.consensus_.method == "lift_hac"
+
+    def test_pipelines_clones_and_searches_work(self):
+        X, y = load_iris(return_X_y=True)
+        pipe = make_pipeline(StandardScaler(), lc.LiftedConsensus(3, random_state=0))
+        assert adjusted_rand_score(y, pipe.fit_predict(X)) > 0.4
+        assert clone(pipe)[-1].get_params()["n_clusters"] == 3
+        search = GridSearchCV(
+            lc.LiftedConsensus(3, random_state=0),
+            {"clusterer": ["kmeans", "hac"]},
+            scoring=lambda model, X, y: adjusted_rand_score(y, model.predict(X)),
+            cv=2,
+        ).fit(X[::2], y[::2])
+        assert search.best_score_ > 0.3
+
+    def test_partial_fit_takes_blocks_with_and_without_partitions(self):
+        rng = np.random.default_rng(0)
+        X, labels = blobs(rng, 300, 2, k=3)
+        inputs = noisy_inputs(rng, labels)
+        model = lc.LiftedConsensus(3, random_state=0)
+        for rows in (slice(0, 100), slice(100, 200), slice(200, 300)):
+            model.partial_fit(X[rows], partitions=[p[rows] for p in inputs])
+        assert adjusted_rand_score(labels, model.predict(X)) > 0.8
+        own = lc.LiftedConsensus(3, random_state=0)
+        for rows in (slice(0, 150), slice(150, 300)):
+            own.partial_fit(X[rows])
+        assert adjusted_rand_score(labels, own.predict(X)) > 0.8
+        assert own.consensus_.representation.s == 30  # two blocks of five partitions of three
+
+    def test_the_lifter_gives_the_kernel(self):
+        X, _ = blobs(np.random.default_rng(0), 50, 3)
+        lifter = lc.ClusterLifter(4000, bandwidth=2.0, random_state=0).fit(X)
+        Z = lifter.transform(X)
+        np.testing.assert_allclose(Z @ Z.T, lc.Gaussian(2.0)(X, X), atol=0.1)
+        lifter.set_output(transform="pandas")
+        assert list(lifter.transform(X).columns[:2]) == ["clusterlifter0", "clusterlifter1"]
+
+    @parametrize_with_checks(
+        [
+            lc.LiftedConsensus(n_clusters=3),
+            lc.LiftedConsensus(n_clusters=2, clusterer="hac"),
+            lc.ClusterLifter(),
+            lc.ClusterLifter(1),
+            lc.ClusterLifter(lift="nystrom"),
+        ]
+    )
+    def test_scikit_learn_accepts_the_estimators(self, estimator, check):
+        check(estimator)

@@ -1,0 +1,456 @@
+"""Consensus from labels alone: against planted answers, literal formulas and the methods' laws."""
+
+import itertools
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import oracles_consensus as oracle
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
+
+from liftcluster import Partition
+from liftcluster.methods import graph
+from liftcluster.methods.bipartite import lwgp, transfer_cut
+from liftcluster.methods.evidence import average_linkage, cluster_reliability, evidence, lwea
+from liftcluster.methods.graph import cspa, hbgf, hgpa, mcla
+from liftcluster.methods.tuples import LabelTuples, Profiles, fill_empty, gather
+from liftcluster.methods.voting import majority
+
+needs_metis = pytest.mark.skipif(find_spec("pymetis") is None, reason="needs pymetis")
+needs_kahypar = pytest.mark.skipif(find_spec("mtkahypar") is None, reason="needs mtkahypar")
+
+ON_METIS = [pytest.param(method, marks=needs_metis) for method in (cspa, mcla, hbgf)]
+ON_GRAPHS = [*ON_METIS, pytest.param(hgpa, marks=needs_kahypar)]
+ALONE = [evidence, lwea, lwgp]
+WITH_K = [*ON_GRAPHS, *ALONE]
+ALL = [*WITH_K, majority]
+
+
+def tuples_of(labels, weights=None):
+    """LabelTuples of the columns of an (n, m) array."""
+    return LabelTuples.from_partitions(Partition.from_labels(p, weights) for p in labels.T)
+
+
+def solve(method, labels, k, *, weights=None, seed=0, **options):
+    tuples = tuples_of(labels, weights)
+    return method(tuples, k, rng=np.random.default_rng(seed), **options)[tuples.inverse]
+
+
+def noisy_copies(rng, n, k, m, noise, missing=0.0):
+    """Planted clusters of equal size, and m copies in which some labels are redrawn or lost."""
+    truth = np.arange(n) % k
+    labels = np.repeat(truth[:, None], m, axis=1)
+    redrawn = rng.random((n, m)) < noise
+    labels[redrawn] = rng.integers(k, size=redrawn.sum())
+    labels[rng.random((n, m)) < missing] = -1
+    labels[:k] = np.arange(k)[:, None]  # so that every partition has all k clusters
+    return truth, labels
+
+
+@st.composite
+def label_arrays(draw, missing=True):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, m, k = draw(st.integers(4, 25)), draw(st.integers(1, 6)), draw(st.integers(2, 4))
+    noise = draw(st.sampled_from([0.1, 0.4, 1.0]))
+    lost = draw(st.sampled_from([0.0, 0.3])) if missing else 0.0
+    return noisy_copies(rng, n, min(k, n), m, noise, lost)[1]
+
+
+# tuples
+
+
+@given(label_arrays())
+def test_tuples_are_the_distinct_rows_in_order_of_appearance(labels):
+    w = np.random.default_rng(0).uniform(0.5, 2, len(labels))
+    tuples = tuples_of(labels, w)
+    np.testing.assert_array_equal(tuples.codes[tuples.inverse], labels)
+    rows = list(dict.fromkeys(map(tuple, labels.tolist())))
+    assert list(map(tuple, tuples.codes.tolist())) == rows
+    expected = [w[(labels == row).all(axis=1)].sum() for row in rows]
+    np.testing.assert_allclose(tuples.weights, expected, rtol=1e-12)
+
+
+@given(label_arrays())
+def test_the_indicator_has_a_one_for_every_label(labels):
+    tuples = tuples_of(labels)
+    H = tuples.indicator().toarray()
+    assert H.shape == (tuples.t, tuples.s)
+    for i, (start, stop) in enumerate(itertools.pairwise([0, *np.cumsum(tuples.sizes)])):
+        expected = tuples.codes[:, [i]] == np.arange(stop - start)
+        np.testing.assert_array_equal(H[:, start:stop], expected)
+    overlaps = H.T @ (tuples.weights[:, None] * H)
+    np.testing.assert_allclose(tuples.overlaps(), overlaps, rtol=1e-12)
+
+
+def test_soft_partitions_are_hardened_and_clusters_that_never_lead_are_left_out():
+    soft = Partition.from_memberships([[0.6, 0.4, 0.0], [0.0, 0.4, 0.6], [0.0, 0.0, 0.0]])
+    tuples = LabelTuples.from_partitions([soft, Partition.from_labels(["a", "a", "b"])])
+    assert tuples.codes.tolist() == [[0, 0], [1, 0], [-1, 1]]
+    assert tuples.sizes.tolist() == [2, 2]
+
+
+def test_tuples_are_read_only():
+    tuples = tuples_of(np.array([[0, 1], [1, 1]]))
+    with pytest.raises(ValueError, match="read-only"):
+        tuples.codes[0, 0] = 5
+
+
+@pytest.mark.parametrize(
+    ("partitions", "says"),
+    [
+        ([], "no partitions"),
+        ([Partition.from_labels([0, 1]), Partition.from_labels([0, 1, 1])], r"\[2, 3\]"),
+        (
+            [Partition.from_labels([0, 1]), Partition.from_labels([0, 1], weights=[1, 2])],
+            "0 and 1 weigh the points differently",
+        ),
+    ],
+)
+def test_partitions_of_different_points_are_refused(partitions, says):
+    with pytest.raises(ValueError, match=says):
+        LabelTuples.from_partitions(partitions)
+
+
+# co-association and reliability
+
+
+@given(label_arrays())
+def test_co_association_on_tuples_is_that_of_the_points(labels):
+    tuples = tuples_of(labels)
+    profiles = Profiles.of(tuples)
+    u = oracle.reliability(labels, 0.4)
+    for flat, nested in ((None, None), (np.concatenate(u), u)):
+        S = profiles.co_association(profiles, flat)[np.ix_(tuples.inverse, tuples.inverse)]
+        expected = oracle.co_association(labels, nested)
+        different = tuples.inverse[:, None] != tuples.inverse
+        np.testing.assert_allclose(S[different], expected[different], atol=1e-11)
+
+
+@given(label_arrays(), st.floats(0.1, 2))
+def test_reliability_is_the_formula(labels, theta):
+    w = np.random.default_rng(1).uniform(0.5, 2, len(labels))
+    expected = np.concatenate(oracle.reliability(labels, theta, w))
+    u = cluster_reliability(tuples_of(labels, w), theta)
+    np.testing.assert_allclose(u, expected, rtol=1e-10)
+
+
+@given(label_arrays(missing=False), st.integers(0, 2**32 - 1))
+def test_groups_have_the_average_co_association_of_their_points(labels, seed):
+    rng = np.random.default_rng(seed)
+    profiles = Profiles.of(tuples_of(labels, rng.uniform(0.5, 2, len(labels))))
+    groups = np.unique(rng.integers(3, size=len(profiles)), return_inverse=True)[1]
+    merged = profiles.merged(groups)
+    S, w = profiles.co_association(profiles), profiles.weights
+    for a, b in itertools.product(range(len(merged)), repeat=2):
+        pairs = np.outer(w * (groups == a), w * (groups == b))
+        mean = (pairs * S).sum() / pairs.sum()
+        assert merged.co_association(merged)[a, b] == pytest.approx(mean, abs=1e-10)
+
+
+# average linkage
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_weighted_average_linkage_is_scipys_on_repeated_points(seed):
+    rng = np.random.default_rng(seed)
+    t, k = 12, 4
+    S = rng.uniform(0, 0.9, (t, t))  # no two alike, so the answer is unique
+    S = np.maximum(S, S.T)
+    np.fill_diagonal(S, 1)
+    counts = rng.integers(1, 5, t)
+    copies = np.repeat(np.arange(t), counts)
+    expected = oracle.average_linkage(S[np.ix_(copies, copies)], k)
+    found = average_linkage(S.copy(), counts.astype(float), k)
+    assert oracle.same_clusters(found[copies], expected)
+    unweighted = average_linkage(S.copy(), np.ones(t), k)
+    assert oracle.same_clusters(unweighted, oracle.average_linkage(S, k))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("method", [evidence, lwea])
+def test_evidence_is_average_linkage_on_the_points(method, missing):
+    compared = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        labels = noisy_copies(rng, 30, 3, 7, 0.25, missing)[1]
+        u = oracle.reliability(labels, 0.4) if method is lwea else None
+        expected = oracle.average_linkage_if_unique(oracle.co_association(labels, u), 3, rng)
+        if expected is not None:
+            compared += 1
+            assert oracle.same_clusters(solve(method, labels, 3), expected)
+    assert compared >= 10
+
+
+# the other methods against their literal forms
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("seed", range(5))
+def test_lwgp_is_the_dense_transfer_cut_of_the_points(seed, missing):
+    labels = noisy_copies(np.random.default_rng(seed), 60, 3, 6, 0.2, missing)[1]
+    expected = oracle.transfer_cut(labels, oracle.reliability(labels, 0.4), 3)
+    assert oracle.same_clusters(solve(lwgp, labels, 3), expected)
+
+
+def test_edges_among_clusters_move_the_transfer_cut():
+    B = np.kron(np.eye(4), np.ones((5, 1)))  # four clusters that share no point
+    for pairs in ([(0, 1), (2, 3)], [(0, 2), (1, 3)]):
+        extra = np.zeros((4, 4))
+        for a, b in pairs:
+            extra[a, b] = extra[b, a] = 1.0
+        parts = transfer_cut(sp.csr_array(B), np.ones(20), 2, extra=extra, rng=0)[::5]
+        assert {frozenset(np.flatnonzero(parts == c).tolist()) for c in (0, 1)} == {
+            frozenset(pair) for pair in pairs
+        }
+
+
+@given(label_arrays())
+def test_majority_is_the_components_of_the_graph_of_majorities(labels):
+    known = (labels >= 0).any(axis=1)
+    found = solve(majority, labels, None)
+    assert oracle.same_clusters(found[known], oracle.majority(labels)[known])
+    assert sorted(set(found)) == list(range(len(set(found))))
+
+
+def test_majority_works_in_blocks(monkeypatch):
+    labels = noisy_copies(np.random.default_rng(0), 200, 4, 9, 0.1)[1]
+    whole = solve(majority, labels, None)
+    monkeypatch.setattr(
+        "liftcluster.methods.voting.row_blocks",
+        lambda n, _: [slice(i, min(i + 7, n)) for i in range(0, n, 7)],
+    )
+    assert len(set(whole)) > 3
+    assert oracle.same_clusters(solve(majority, labels, None), whole)
+
+
+@needs_metis
+def test_cspa_cuts_the_literal_graph_where_the_limit_is_not_reached():
+    labels = noisy_copies(np.random.default_rng(0), 90, 3, 5, 0.3, 0.1)[1]
+    labels = labels[(labels >= 0).any(axis=1)]
+    tuples = tuples_of(labels)
+    w = tuples.weights
+    edges = oracle.co_association(tuples.codes) * np.outer(w, w)
+    expected = graph._metis(edges, w, 3, np.random.default_rng(0))
+    np.testing.assert_array_equal(cspa(tuples, 3, rng=0), expected)
+    np.testing.assert_array_equal(cspa(tuples, 3, rng=0, limit=tuples.t), expected)
+
+
+@needs_metis
+@pytest.mark.parametrize("seed", range(5))
+def test_mcla_is_its_definition_on_the_points(seed):
+    rng = np.random.default_rng(seed)
+    truth = np.arange(90) % 3
+    columns = [
+        truth,
+        truth > 0,
+        rng.integers(5, size=90),
+        np.where(truth == 2, rng.integers(3, size=90), 0),
+    ]
+    labels = np.column_stack(columns)
+    labels[rng.random(labels.shape) < 0.2] = -1
+    clusters = oracle.clusters_of(labels)
+    sizes = np.array([float(len(c)) for c in clusters])
+    meta = graph._metis(oracle.jaccard(clusters), sizes, 3, np.random.default_rng(seed))
+    expected = oracle.largest_mean_association(clusters, meta, 3)
+    known = (labels >= 0).any(axis=1)
+    np.testing.assert_array_equal(solve(mcla, labels, 3, seed=seed)[known], expected[known])
+
+
+def test_mcla_votes_by_means_and_not_by_numbers_of_clusters(monkeypatch):
+    labels = np.array([[0, 0, 0], [1, 1, 1], [2, 0, 0], [0, 0, 1]])
+    # Clusters 0 1 2 | 0 1 | 0 1: five in the first meta-cluster, the last two in the second.
+    monkeypatch.setattr(graph, "_metis", lambda *_: np.array([0, 0, 0, 0, 0, 1, 1]))
+    assert solve(mcla, labels, 2)[1:].tolist() == [1, 1, 1]  # 2/5 against 1/2
+
+
+@pytest.mark.parametrize("method", [pytest.param(cspa, marks=needs_metis), evidence, lwea])
+def test_grouping_beyond_the_limit_keeps_the_planted_clusters(method):
+    truth, labels = noisy_copies(np.random.default_rng(0), 600, 3, 9, 0.25)
+    assert tuples_of(labels).t > 200
+    assert adjusted_rand_score(solve(method, labels, 3, limit=60), truth) > 0.95
+
+
+def test_groups_are_led_by_the_heaviest_and_joined_by_likeness():
+    labels = np.array([[0, 0, 0]] * 5 + [[1, 1, 1]] * 4 + [[0, 0, 1], [1, 1, 0]])
+    merged, groups = gather(Profiles.of(tuples_of(labels)), 2)
+    assert groups.tolist() == [0, 1, 0, 1]
+    assert merged.weights.tolist() == [6, 5]
+    np.testing.assert_allclose(merged.shares.toarray()[0], [1, 0, 1, 0, 5 / 6, 1 / 6])
+
+
+# answers known by construction
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_consensus_of_identical_partitions_is_that_partition(method):
+    truth = np.arange(60) % 3
+    labels = np.repeat(truth[:, None], 4, axis=1)
+    assert oracle.same_clusters(solve(method, labels, 3), truth)
+
+
+@pytest.mark.parametrize(("m", "noise"), [(3, 0.02), (9, 0.15)])
+@pytest.mark.parametrize("method", [*ON_METIS, *ALONE])
+def test_noisy_copies_of_planted_clusters_give_the_clusters_back(method, m, noise):
+    truth, labels = noisy_copies(np.random.default_rng(0), 300, 3, m, noise)
+    assert adjusted_rand_score(solve(method, labels, 3), truth) > 0.95
+
+
+def test_majority_finds_planted_clusters_until_a_chain_of_doubtful_points_joins_them():
+    truth, labels = noisy_copies(np.random.default_rng(0), 300, 3, 9, 0.05)
+    assert oracle.same_clusters(solve(majority, labels, None), truth)
+    chain = np.array([[0] * 9, [0] * 5 + [1] * 4, [0] * 4 + [1] * 5, [1] * 9])
+    assert solve(majority, chain, None).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("method", WITH_K)
+def test_partitions_that_only_split_the_planted_clusters_give_them_back(method):
+    rng = np.random.default_rng(0)
+    truth = np.arange(600) % 3
+    labels = np.column_stack([4 * truth + rng.integers(4, size=600) for _ in range(3)])
+    assert tuples_of(labels).t > 150  # no cluster joins the three groups, each partition cuts them
+    assert oracle.same_clusters(solve(method, labels, 3), truth)
+
+
+# laws
+
+
+@pytest.mark.parametrize(
+    "method", [pytest.param(cspa, marks=needs_metis), evidence, lwea, majority]
+)
+def test_names_of_clusters_and_order_of_partitions_change_nothing(method):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        labels = noisy_copies(rng, 80, 4, 6, 0.3, 0.1)[1]
+        renamed = np.column_stack([np.append(rng.permutation(4), -1)[p] for p in labels.T])
+        shuffled = renamed[:, rng.permutation(6)]
+        np.testing.assert_array_equal(solve(method, labels, 4), solve(method, shuffled, 4))
+
+
+@pytest.mark.parametrize("method", [*ON_METIS, *ALONE, majority])
+def test_order_of_points_changes_nothing(method):
+    rng = np.random.default_rng(0)
+    labels = noisy_copies(rng, 120, 4, 5, 0.06)[1]
+    order = rng.permutation(120)
+    expected = solve(method, labels, 4)
+    assert oracle.same_clusters(solve(method, labels[order], 4), expected[order])
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_the_same_seed_gives_the_same_answer(method):
+    labels = noisy_copies(np.random.default_rng(0), 150, 3, 5, 0.4, 0.1)[1]
+    first, again = (solve(method, labels, 3, seed=7) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_point_of_weight_two_is_two_points(method):
+    rng = np.random.default_rng(0)
+    labels = noisy_copies(rng, 60, 3, 5, 0.3)[1]
+    counts = rng.integers(1, 4, 60)
+    copies = np.repeat(np.arange(60), counts)
+    weighted = solve(method, labels, 3, weights=counts)
+    np.testing.assert_array_equal(weighted[copies], solve(method, labels[copies], 3))
+
+
+def test_weights_move_average_linkage():
+    # 1 and 2 merge first; the pair is nearer to 0 if 1 is heavy, and 3 is then on its own.
+    S = np.array([[1, 0.6, 0, 0], [0.6, 1, 0.9, 0], [0, 0.9, 1, 0.5], [0, 0, 0.5, 1]])
+    assert average_linkage(S.copy(), np.array([1.0, 9, 1, 1]), 2).tolist() == [0, 0, 0, 1]
+    assert average_linkage(S.copy(), np.array([1.0, 1, 9, 1]), 2).tolist() == [0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("method", WITH_K)
+@pytest.mark.parametrize("seed", range(6))
+def test_k_clusters_asked_for_are_k_clusters_given(method, seed):
+    rng = np.random.default_rng(seed)
+    labels = noisy_copies(rng, 40, 3, 4, 0.4, 0.2)[1]
+    w = rng.pareto(0.5, 40) + 1e-3  # a few points outweigh all others
+    known = (tuples_of(labels, w).codes >= 0).any(axis=1).sum()
+    for k in (1, 2, 5, known - 1, known):
+        assert sorted(set(solve(method, labels, int(k), weights=w))) == list(range(k))
+
+
+@needs_metis
+def test_parts_that_metis_leaves_empty_are_filled():
+    import pymetis
+
+    edges, w = np.ones((6, 6)), np.array([1000.0, 1, 1, 1, 1, 1])
+    adjacency = [[j for j in range(6) if j != i] for i in range(6)]
+    raw = pymetis.part_graph(4, adjacency, vweights=w.astype(int).tolist(), recursive=False)[1]
+    assert len(set(raw)) < 4
+    codes = graph._metis(edges, w, 4, np.random.default_rng(0))
+    assert sorted(set(codes)) == [0, 1, 2, 3]
+
+
+def test_an_empty_cluster_gets_the_heaviest_point_of_the_heaviest_cluster_that_can_spare_one():
+    codes, w = np.array([0, 1, 1, 1, 3]), np.array([50.0, 1, 3, 2, 1])
+    assert fill_empty(codes, w, 4).tolist() == [0, 1, 2, 1, 3]
+    assert fill_empty(np.array([0, 0, 0]), np.ones(3), 3).tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize("method", WITH_K)
+def test_fewer_tuples_than_clusters_is_said(method):
+    labels = np.array([[0, 0], [0, 0], [1, 0], [-1, -1]])
+    with pytest.warns(UserWarning, match="5 clusters .* only 2 groups"):
+        found = solve(method, labels, 5)
+    assert found.tolist() == [0, 0, 1, 0]
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_points_with_missing_labels_get_a_cluster_and_those_without_any_the_heaviest(method):
+    truth = np.array([0] * 12 + [1] * 12 + [2] * 12)
+    labels = np.repeat(truth[:, None], 3, axis=1)
+    labels[0, 1:] = labels[13, :2] = labels[26, 1] = -1
+    labels = np.concatenate([labels, [[1, 1, 1], [-1, -1, -1], [-1, -1, -1]]])
+    found = solve(method, labels, 3)
+    assert adjusted_rand_score(found[:36], truth) == 1.0
+    assert (found[36:] == found[12]).all()  # the second cluster has one point more
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_points_of_weight_zero_are_assigned_but_do_not_count(method):
+    labels = noisy_copies(np.random.default_rng(0), 90, 3, 5, 0.05)[1]
+    w = np.where(np.arange(90) < 60, 1.0, 0.0)
+    found = solve(method, labels, 3, weights=w)
+    assert found.shape == (90,)
+    assert np.bincount(found[:60], minlength=found.max() + 1).min() > 0
+
+
+def test_majority_does_not_take_a_number_of_clusters():
+    labels = noisy_copies(np.random.default_rng(0), 60, 4, 5, 0.05)[1]
+    np.testing.assert_array_equal(solve(majority, labels, 2), solve(majority, labels, None))
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("method", "module"),
+    [(cspa, "pymetis"), (mcla, "pymetis"), (hbgf, "pymetis"), (hgpa, "mtkahypar")],
+)
+def test_without_the_extra_its_name_is_said(method, module, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    labels = noisy_copies(np.random.default_rng(0), 30, 3, 3, 0.3)[1]
+    with pytest.raises(ImportError, match=rf'{module}.*pip install "liftcluster\[graph\]"'):
+        solve(method, labels, 2)
+
+
+@pytest.mark.parametrize(
+    ("method", "k", "options", "error", "says"),
+    [
+        (evidence, 0, {}, ValueError, "k must be at least 1"),
+        (lwgp, 2.0, {}, TypeError, "k must be a whole number"),
+        (lwea, 2, {"theta": 0}, ValueError, "theta must be positive"),
+        (lwgp, 2, {"theta": -1}, ValueError, "theta must be positive"),
+        (evidence, 2, {"limit": 1}, ValueError, "limit must be at least 2"),
+        (hgpa, 2, {"imbalance": 0}, ValueError, "imbalance must be positive"),
+    ],
+)
+def test_bad_settings_are_refused(method, k, options, error, says):
+    labels = noisy_copies(np.random.default_rng(0), 30, 3, 3, 0.3)[1]
+    with pytest.raises(error, match=says):
+        solve(method, labels, k, **options)
