@@ -11,7 +11,7 @@ import numpy as np
 from ._arrays import to_numpy
 from ._typing import Array, IntArray
 
-__all__ = ["DEFAULT_NOISE", "encode_labels", "looks_like_labels"]
+__all__ = ["DEFAULT_NOISE", "encode_labels", "looks_like_labels", "plain_name"]
 
 DEFAULT_NOISE = (-1, None, math.nan)
 _DENSE_RANGE = 2**16  # integer labels this close together are counted rather than sorted
@@ -23,7 +23,7 @@ def encode_labels(labels: Any, noise: Iterable[Any]) -> tuple[IntArray, tuple[Ha
     Names are sorted where they can be, in order of appearance where they cannot, and in the
     order of the categories where there are some.
     """
-    noise = tuple(noise) if not isinstance(noise, str) else (noise,)
+    noise = tuple(noise) if isinstance(noise, Iterable) and not isinstance(noise, str) else (noise,)
     if (categorical := _as_categorical(labels)) is not None:
         codes, names = categorical
     else:
@@ -55,6 +55,8 @@ def _one_dimension(labels: Any) -> Array:
         unmasked = np.array(labels.data, dtype=object)
         unmasked[np.ma.getmaskarray(labels)] = None
         return _checked_dimension(unmasked)
+    if hasattr(labels, "to_list") and not isinstance(getattr(labels, "dtype", None), np.dtype):
+        labels = labels.to_list()  # nullable columns would turn to floats, and large ints merge
     if not hasattr(labels, "dtype"):
         labels = list(labels)
         if any(isinstance(label, tuple) for label in labels):
@@ -62,7 +64,8 @@ def _one_dimension(labels: Any) -> Array:
             array[:] = labels
             return array
         kinds = {type(label) for label in labels}
-        if len(kinds) > 1:  # NumPy would turn [1, "a", None] into three strings
+        huge = kinds == {int} and not -(2**63) <= min(labels) <= max(labels) < 2**63
+        if len(kinds) > 1 or huge:  # NumPy would turn [1, "a", None] into three strings
             array = np.empty(len(labels), dtype=object)
             array[:] = labels
             return array
@@ -91,16 +94,16 @@ def _factorise(labels: Array) -> tuple[IntArray, list[Any]]:
     if labels.dtype.kind in "iu" and len(labels):
         low, high = int(labels.min()), int(labels.max())
         if high - low < _DENSE_RANGE:  # no sorting needed
-            return (labels.astype(np.int64) - low).astype(np.int32), list(range(low, high + 1))
+            return (labels - labels.min()).astype(np.int32), list(range(low, high + 1))
     values, codes = np.unique(labels, return_inverse=True)
-    return codes.astype(np.int32), [_plain(value) for value in values]
+    return codes.astype(np.int32), [plain_name(value) for value in values]
 
 
 def _factorise_objects(labels: Array) -> tuple[IntArray, list[Any]]:
     index: dict[Any, int] = {}
     codes = np.empty(len(labels), dtype=np.int32)
     for i, label in enumerate(labels.tolist()):
-        label = None if _is_missing(label) else _plain(label)
+        label = None if _is_missing(label) else plain_name(label)
         try:
             codes[i] = index.setdefault(label, len(index))
         except TypeError:
@@ -126,7 +129,7 @@ def _as_categorical(labels: Any) -> tuple[IntArray, list[Any]] | None:
     if not (hasattr(values, "codes") and hasattr(values, "categories")):
         return None
     codes = np.asarray(values.codes)
-    names = [_plain(category) for category in values.categories]
+    names = [plain_name(category) for category in values.categories]
     missing = len(names)
     return np.where(codes < 0, missing, codes).astype(np.int32), [*names, None]
 
@@ -140,7 +143,7 @@ def _drop_unused(codes: IntArray, names: list[Any]) -> tuple[IntArray, tuple[Has
     return new_code[codes], tuple(names[i] for i in keep)
 
 
-def _plain(value: Any) -> Any:
+def plain_name(value: Any) -> Any:
     """A Python scalar; whole floats become ints (a column with a NaN turns its ints to floats)."""
     if isinstance(value, np.datetime64 | np.timedelta64):
         return None if np.isnat(value) else str(value)
@@ -154,7 +157,7 @@ def _plain(value: Any) -> Any:
 def _is_noise(name: Any, noise: tuple[Any, ...]) -> bool:
     # True == 1 in Python, but a label True is not the noise label 1.
     return _is_missing(name) or any(
-        isinstance(name, bool) == isinstance(value, bool) and name == _plain(value)
+        isinstance(name, bool) == isinstance(value, bool) and name == plain_name(value)
         for value in noise
         if not _is_missing(value)
     )

@@ -70,6 +70,10 @@ def as_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
     """Return n finite weights w ≥ 0 with a positive sum, read-only; None means one each."""
     if weights is None:
         return np.broadcast_to(np.float64(1.0), (n,))  # no memory, already read-only
+    if isinstance(weights, np.ma.MaskedArray) and np.ma.is_masked(weights):
+        raise ValueError(f"{name} have masked values; fill them in first (zeros to leave out)")
+    if np.iscomplexobj(weights):
+        raise TypeError(f"{name} must be real numbers")
     try:
         w = np.array(to_numpy(weights, name), dtype=np.float64)
     except (TypeError, ValueError):
@@ -166,7 +170,7 @@ def _refuse_text_columns(X: Any, name: str) -> None:
 def _numbers_from_objects(points: Array, name: str) -> FloatArray:
     try:
         return points.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         _complain_of_first_text(points, name)
 
 
@@ -174,7 +178,7 @@ def _complain_of_first_text(points: Array, name: str) -> NoReturn:
     for index, value in np.ndenumerate(points):
         try:
             float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             where = ", ".join(map(str, index))
             raise TypeError(
                 f"{name} must hold numbers, got {value!r} at [{where}]; encode text columns as "

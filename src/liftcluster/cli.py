@@ -43,7 +43,7 @@ def _options(
 
 @app.command()
 def demo(
-    seed: Annotated[int, typer.Option(help="Seed of everything random.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.", min=0, max=2**32 - 1)] = 0,
 ) -> None:
     """Compare three clusterings of 1,797 handwritten digits: how far apart, and what moved.
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ._progress import progress_bar
-from ._typing import FloatArray, Points, RngLike
+from ._typing import Array, FloatArray, Points, RngLike
 from ._validation import as_points, check_choice
 from .contingency import Contingency, contingency
 from .explanation import Comparison, Estimate, explain
-from .kernels import Discrete, Precomputed
+from .kernels import Discrete, Precomputed, as_kernel
 from .measures.registry import MEASURES, Measure
 from .partition import Partition, as_partition, as_partitions
 from .representation import Representation
@@ -43,6 +43,11 @@ class Sides:
         return represent_samples(samples, **self.lifting)
 
     @cached_property
+    def numeric_points(self) -> tuple[Array, Array]:
+        X = as_points(self.X)
+        return X, (X if self.Y is None else as_points(self.Y, "Y"))
+
+    @cached_property
     def table(self) -> Contingency:
         return contingency(self.a, self.b)
 
@@ -56,8 +61,8 @@ class Sides:
             return self.representation[0], self.representation[1]
         if measure.needs == "table":
             return (self.table,)
-        X = as_points(self.X)
-        return X, self.a, (X if self.Y is None else as_points(self.Y, "Y")), self.b
+        X, Y = self.numeric_points
+        return X, self.a, Y, self.b
 
     def obstacle(self, measure: Measure) -> str | None:
         """Why a measure does not apply here, if it does not."""
@@ -65,11 +70,15 @@ class Sides:
             return "it compares partitions of the same points, and Y was given"
         if measure.needs == "points" and self.X is None:
             return "it needs the points X"
+        if measure.needs == "points" and (trouble := _trouble(self, "numeric_points")):
+            return f"it needs points with coordinates: {trouble}"
+        if measure.same_points and (trouble := _trouble(self, "table")):
+            return trouble
         if measure.needs == "vectors" and self.X is None and not _needs_no_points(self.lifting):
             return "it needs the points X"
         if not measure.soft and not (self.a.is_hard and self.b.is_hard):
             return "it is not defined for soft partitions"
-        if not measure.any_weights and not _whole(self.a.weights):
+        if not measure.any_weights and not (_whole(self.a.weights) and _whole(self.b.weights)):
             return "it takes weights as numbers of points, so they must be whole numbers"
         return None
 
@@ -289,7 +298,13 @@ def compare(
         tol=tol,
         rng=rng,
     )
-    asked = None if measures is None else [measures] if isinstance(measures, str) else measures
+    asked = (
+        None if measures is None else [measures] if isinstance(measures, str) else list(measures)
+    )
+    if asked == []:
+        raise ValueError("measures is empty; name some, or leave it out for all that apply")
+    if len(names) != 2:
+        raise ValueError(f"names must be two, got {names!r}")
     wanted = [
         MEASURES[check_choice(name, MEASURES, "measures")] for name in (asked or list(MEASURES))
     ]
@@ -306,13 +321,16 @@ def compare(
         else:
             left_out[measure.name] = reason
     lifted = sides.obstacle(MEASURES["lift_emd"]) is None
+    points = sides.X
+    if lifted and points is None:  # a kernel that needs none: each point is its own number
+        points = as_kernel(kernel).points(None, sides.a.n)
     return explain(
         names,
         values,
         left_out,
         (sides.a, sides.b),
         sides.representation if lifted else None,
-        sides.X,
+        points,
     )
 
 
@@ -349,6 +367,15 @@ def refuse(sides: Sides, measure: Measure) -> None:
 def _needs_no_points(lifting: Mapping[str, Any]) -> bool:
     kernel = lifting["kernel"]
     return kernel == "discrete" or isinstance(kernel, Discrete | Precomputed)
+
+
+def _trouble(sides: Sides, what: str) -> str | None:
+    """Why something cannot be made of the two sides, in the words of the error."""
+    try:
+        getattr(sides, what)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return None
 
 
 def _size(sides: Sides) -> int:

@@ -60,6 +60,10 @@ def make_rings(
     n: int = 300, radii: tuple[float, ...] = (1.0, 2.0, 3.0)
 ) -> tuple[FloatArray, IntArray]:
     """Evenly spaced points on concentric circles (figure 2): all clusters have one centroid."""
+    if n % len(radii) or n < 2 * len(radii):
+        raise ValueError(
+            f"n must be a multiple of {len(radii)}, at least two for each ring, got {n}"
+        )
     labels = np.arange(n) % len(radii)
     angles = 2 * np.pi * (np.arange(n) // len(radii)) / (n // len(radii))
     points = np.asarray(radii)[labels, None] * np.column_stack([np.cos(angles), np.sin(angles)])

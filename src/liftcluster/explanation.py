@@ -183,7 +183,12 @@ class Comparison:
                 for p in (a, b)
             ],
             "measures": {
-                name: {"value": e.value, "error": e.error} for name, e in self.values.items()
+                name: {
+                    "value": e.value,
+                    # A single random draw says nothing of its error, and JSON knows no infinity.
+                    "error": None if e.error is None or np.isinf(e.error) else e.error,
+                }
+                for name, e in self.values.items()
             },
             "left_out": dict(self.left_out),
             "lift": None if lift is None else lift.describe(),

@@ -37,6 +37,8 @@ __all__ = [
 
 # Below this the identity |x-y|² = |x|² + |y|² - 2x·y loses no more than 1e-10.
 _LARGEST_SQUARE_FOR_GEMM = 5e4
+_LEAST_NU, _MOST_NU = 0.1, 100.0  # between which a Matérn kernel is computed to nine digits
+_WIDE_RANGE = 30.0  # of bandwidths: the narrowest would see the rounding of the widest's distances
 _FEW_FEATURES = 8  # so few that differences are as quick as a matrix product
 
 
@@ -129,15 +131,27 @@ class ShiftInvariant(Kernel):
                 f"the two sets of points have {np.shape(X)[1:]} and {np.shape(Y)[1:]} features; "
                 "a kernel compares points of one space"
             )
-        D = pairwise_distances(X, Y, self.metric, scale=self.scale, power=self.power)
-        return self.of_distances(D, self.scale)
+        return self.of_distances(self.distances(X, Y, [self]), self.scale)
+
+    def distances(self, X: Points, Y: Points, kernels: Sequence[ShiftInvariant]) -> FloatArray:
+        """Distances to the power ``power``, in units of the widest of several kernels."""
+        scales = [h for kernel in kernels for h in kernel.bandwidths]
+        return pairwise_distances(
+            X,
+            Y,
+            self.metric,
+            scale=max(scales),
+            power=self.power,
+            by_differences=max(scales) > _WIDE_RANGE * min(scales),
+        )
 
     def of_distances(self, D: FloatArray, unit: float) -> FloatArray:
         """κ from distances to the power ``power``, measured in some unit of length."""
         values = np.zeros_like(D)
         for alpha, h in zip(self.weights or (1.0,), self.bandwidths, strict=True):
-            with np.errstate(over="ignore"):  # infinitely far is far enough
-                values += alpha * self.profile(D * (unit / h) ** self.power)
+            with np.errstate(over="ignore", invalid="ignore"):  # infinitely far is far enough
+                scaled = D * np.float64(unit / h) ** self.power
+            values += alpha * self.profile(np.where(D == 0, 0.0, scaled))
         return values
 
     def diagonal(self, X: Points) -> FloatArray:
@@ -267,7 +281,12 @@ class Matern(ShiftInvariant):
         bandwidth: float | Sequence[float] | None = None,
         weights: Sequence[float] | None = None,
     ) -> None:
-        object.__setattr__(self, "nu", check_positive(nu, "nu"))
+        if not _LEAST_NU <= check_positive(nu, "nu") <= _MOST_NU:
+            raise ValueError(
+                f"nu must lie in [{_LEAST_NU}, {_MOST_NU}], got {nu}; the Gaussian kernel is the "
+                "limit of large ones"
+            )
+        object.__setattr__(self, "nu", float(nu))
         object.__setattr__(self, "bandwidth", bandwidth)
         object.__setattr__(self, "weights", weights)
         self.__post_init__()
@@ -280,11 +299,14 @@ class Matern(ShiftInvariant):
             return (1 + z) * np.exp(-z)
         if self.nu == 2.5:
             return (1 + z + z**2 / 3) * np.exp(-z)
-        # kve = K exp(z) neither under- nor overflows where z is large; at z = 0 the limit is 1.
-        z = np.maximum(z, 1e-100 if self.nu < 1 else 1e-8)
+        # kve = K exp(z) does not underflow where z is large.
+        inside = np.maximum(z, 1e-100 if self.nu < 1 else 1e-8)
         log_factor = (1 - self.nu) * math.log(2) - special.gammaln(self.nu)
-        values = np.exp(log_factor + self.nu * np.log(z) + np.log(special.kve(self.nu, z)) - z)
-        return np.where(np.isfinite(values), np.minimum(values, 1.0), 1.0)
+        log_bessel = np.log(special.kve(self.nu, inside)) - inside
+        values = np.exp(np.minimum(log_factor + self.nu * np.log(inside) + log_bessel, 0.0))
+        if self.nu > 2:  # where K overflows, z is so small that two terms of its series do
+            values = np.where(np.isfinite(log_bessel), values, 1 - z**2 / (4 * (self.nu - 1)))
+        return np.where(z == 0, 1.0, values)
 
     def unit_spectrum(self, U: FloatArray) -> FloatArray:
         chi2 = special.chdtri(2 * self.nu, 1 - U[:, -1:])
@@ -433,12 +455,22 @@ def kernel_from_state(state: dict[str, Any]) -> Kernel:
 
 
 def pairwise_distances(
-    X: Array, Y: Array, metric: str = "euclidean", *, scale: float = 1.0, power: int = 1
+    X: Array,
+    Y: Array,
+    metric: str = "euclidean",
+    *,
+    scale: float = 1.0,
+    power: int = 1,
+    by_differences: bool = False,
 ) -> FloatArray:
-    """‖x − y‖ᵖ / scaleᵖ for all pairs, safe for coordinates of any size and far from the origin."""
+    """‖x − y‖ᵖ / scaleᵖ for all pairs, safe for coordinates of any size and far from the origin.
+
+    ``by_differences`` makes equal points exactly zero apart, at some cost in high dimensions.
+    """
     U, V = (_in_units(Z, scale) for Z in (X, Y))
     offset = V[0].copy()
-    U, V = U - offset, V - offset
+    with np.errstate(invalid="ignore", over="ignore"):
+        U, V = U - offset, V - offset
     if not (np.isfinite(U).all() and np.isfinite(V).all()):
         raise ValueError(
             f"points lie too far apart for a bandwidth of {scale:g}: their distance in bandwidths "
@@ -446,7 +478,7 @@ def pairwise_distances(
         )
     if metric == "cityblock":
         return np.asarray(cdist(U, V, "cityblock")) ** power
-    squares = _squared_distances(U, V)
+    squares = cdist(U, V, "sqeuclidean") if by_differences else _squared_distances(U, V)
     return squares if power == 2 else np.sqrt(squares)
 
 

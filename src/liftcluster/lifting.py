@@ -11,17 +11,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import FloatArray, Points, RngLike
-from ._validation import check_positive, make_rng
+from ._validation import check_choice, check_positive, make_rng
 from .kernels import Kernel, ShiftInvariant, as_kernel
 from .lifts.base import Lift, sums_of_many, take_rows
 from .lifts.choice import choose_lift, make_feature_lift, resolve_bandwidth
-from .lifts.fourier import FourierLift
+from .lifts.fourier import SAMPLINGS, FourierLift
 from .lifts.span import fit_span_lift, fit_span_lifts
 from .lifts.transformer import fit_transformer_lift, is_transformer
 from .stack import MatrixRows, Rows
 from .uncertainty import distance_deviations, standard_error
 
-__all__ = ["Sample", "lift_rows", "lift_scales"]
+__all__ = ["Sample", "lift_rows", "lift_scales", "pool_points"]
 
 Sample = tuple[Points, Rows]
 
@@ -43,6 +43,7 @@ def lift_rows(
 ) -> tuple[Lift, FloatArray]:
     """The lift that the options ask for, and the vectors of the columns of all samples."""
     rng = make_rng(rng)
+    check_choice(sampling, ("auto", *SAMPLINGS), "sampling")
     if tol is not None:
         tol = check_positive(tol, "tol")
     if is_transformer(lift):
@@ -56,7 +57,7 @@ def lift_rows(
         return _lift_to_tolerance(samples, lift, tol, rng, may_extend=False)
     resolved = as_kernel(kernel)
     samples = _checked(samples, resolved)
-    pool = _pool([X for X, _ in samples])
+    pool = pool_points([X for X, _ in samples])
     resolved = resolve_bandwidth(resolved, pool, bandwidth)
     n = sum(len(X) for X, _ in samples)
     name = choose_lift(lift, n, resolved, n_components, spans=True)
@@ -91,7 +92,7 @@ def lift_scales(
     narrowest = min(kernels, key=lambda kernel: kernel.scale)  # decides on the precision
     first = make_feature_lift(
         "fourier",
-        _pool([X for X, _ in samples]),
+        pool_points([X for X, _ in samples]),
         narrowest,
         n=n,
         n_components=n_components,
@@ -171,7 +172,7 @@ def _one_sample(samples: list[Sample]) -> Sample:
     return _concatenate([X for X, _ in samples]), MatrixRows(matrix)
 
 
-def _pool(point_sets: list[Points]) -> Points:
+def pool_points(point_sets: list[Points]) -> Points:
     """Points that stand for all samples alike: all of one, some of each of several."""
     if len(point_sets) == 1:
         return point_sets[0]

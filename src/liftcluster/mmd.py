@@ -94,6 +94,7 @@ def max_mmd(
     rng: np.random.Generator,
 ) -> MaxMMD:
     """Cluster points of positive weight by the best of several climbs of ``mmd_objective``."""
+    weights = weights / weights.max()  # only ratios matter, and 1e-200 has no square
     resolved = as_kernel(kernel)
     if isinstance(lift, str):
         X = resolved.points(X, len(weights))

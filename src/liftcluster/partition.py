@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._arrays import add_up
-from ._labels import DEFAULT_NOISE, encode_labels, looks_like_labels
+from ._labels import DEFAULT_NOISE, encode_labels, looks_like_labels, plain_name
 from ._typing import Array, FloatArray, IntArray, Sparse
 from ._validation import as_weights, first_bad_cell
 
@@ -20,6 +20,7 @@ __all__ = ["Partition", "as_partition", "as_partitions"]
 
 # Memberships computed in float32 miss one by a few 1e-7; anything farther is a mistake.
 _SUM_TOLERANCE = 1e-5
+_NOTHING = 1e-30  # share of the weight below which a cluster counts as empty
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,7 +107,7 @@ class Partition:
             names = list(memberships.columns)
         R = _as_membership_matrix(memberships)
         n, k = R.shape
-        names = tuple(range(k)) if names is None else tuple(names)
+        names = tuple(range(k)) if names is None else tuple(plain_name(name) for name in names)
         if len(names) != k or len(set(names)) != k:
             raise ValueError(f"names must be {k} different names, got {list(names)!r}")
         w = as_weights(weights, n)
@@ -214,6 +215,12 @@ def as_partition(obj: Any, weights: Any = None) -> Partition:
         return obj if weights is None else obj.with_weights(weights)
     if looks_like_labels(obj):
         return Partition.from_labels(obj, weights)
+    shape = np.shape(obj)
+    if len(shape) == 2 and shape[1] == 1 and not (np.asarray(obj) == 1).all():
+        raise ValueError(
+            "one column could be labels or memberships: use .ravel() for labels, or "
+            "Partition.from_memberships for one cluster and noise"
+        )
     return Partition.from_memberships(obj, weights)
 
 
@@ -238,7 +245,8 @@ def as_partitions(obj: Any, weights: Any = None) -> dict[Hashable, Partition]:
 def _is_one_labelling(obj: Sequence[Any]) -> bool:
     """[0, 0, 1] is one labelling; [[0, 0, 1], [0, 1, 1]] and [Partition, ...] are several."""
     return bool(obj) and not any(
-        isinstance(item, Partition) or (hasattr(item, "__len__") and not isinstance(item, str))
+        isinstance(item, Partition)
+        or (hasattr(item, "__len__") and not isinstance(item, str | bytes))
         for item in obj
     )
 
@@ -276,6 +284,10 @@ def _as_membership_matrix(memberships: Any) -> Sparse:
 
 
 def _dense_memberships(memberships: Any) -> FloatArray:
+    if isinstance(memberships, np.ma.MaskedArray) and np.ma.is_masked(memberships):
+        raise ValueError("memberships have masked values; fill them in first (zeros for noise)")
+    if np.iscomplexobj(memberships):
+        raise TypeError("memberships must be real numbers")
     try:
         R = np.asarray(memberships, dtype=np.float64)
     except (TypeError, ValueError):
@@ -294,7 +306,8 @@ def _dense_memberships(memberships: Any) -> FloatArray:
 
 def _without_empty(partition: Partition) -> Partition:
     """Drop the clusters that hold no weight, saying which."""
-    empty = partition.cluster_weights == 0
+    # A cluster this light is nothing in float64, and its square nothing at all.
+    empty = partition.cluster_weights <= _NOTHING * partition.total_weight
     if not empty.any():
         return partition
     names = [name for name, gone in zip(partition.names, empty, strict=True) if gone]

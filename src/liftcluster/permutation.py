@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed
 
 from ._arrays import row_blocks
 from ._progress import Advance, progress_bar
 from ._typing import FloatArray, IntArray, Points, RngLike
-from ._validation import check_choice, check_count, make_rng
+from ._validation import as_points, check_choice, check_count, make_rng
 from .comparison import Sides, make_sides, refuse
+from .kernels import as_kernel
+from .lifting import pool_points
 from .lifts.base import FeatureLift
 from .lifts.choice import make_lift
 from .measures.registry import MEASURES, Measure
@@ -36,11 +39,14 @@ class Significance:
         The distance between the two partitions.
     null : (n_permutations,) array
         Distances after permuting the labels of the second, sizes kept.
+    rounding : float
+        By how much distances that are equal may differ.
     """
 
     measure: str
     value: float
     null: FloatArray
+    rounding: float = 1e-12
 
     @property
     def p_value(self) -> float:
@@ -48,7 +54,7 @@ class Significance:
 
         Values that differ by rounding alone count as equal.
         """
-        slack = 1e-12 * max(1.0, abs(self.value))
+        slack = self.rounding * max(1.0, abs(self.value))
         return float((1 + (self.null <= self.value + slack).sum()) / (1 + len(self.null)))
 
     @property
@@ -83,6 +89,7 @@ def significance(
     bandwidth: Any = "median",
     lift: Any = "auto",
     n_components: int | None = None,
+    sampling: str = "auto",
     weights: Any = None,
     rng: RngLike = None,
     n_jobs: int | None = None,
@@ -98,7 +105,7 @@ def significance(
 
     Parameters
     ----------
-    a, b, X, Y, measure, kernel, bandwidth, weights, **options
+    a, b, X, Y, measure, kernel, bandwidth, sampling, weights, **options
         As for :func:`liftcluster.distance`. Points must weigh the same for labels to be dealt
         out fairly; with other weights each point keeps its own.
     n_permutations : int
@@ -127,7 +134,13 @@ def significance(
     chosen = MEASURES[check_choice(measure, MEASURES, "measure")]
     count = check_count(n_permutations, "n_permutations")
     rng = make_rng(rng)
-    lifting = {"kernel": kernel, "bandwidth": bandwidth, "lift": lift, "n_components": n_components}
+    lifting = {
+        "kernel": kernel,
+        "bandwidth": bandwidth,
+        "lift": lift,
+        "n_components": n_components,
+        "sampling": sampling,
+    }
     sides = make_sides(a, b, X, Y, weights, **lifting)
     refuse(sides, chosen)
     if not sides.b.weights.all():
@@ -140,10 +153,12 @@ def significance(
     with progress_bar(f"{measure}, permuted", count, show=progress) as advance:
         if chosen.needs == "vectors":
             value, null = _lifted_null(sides, chosen, children, rng, options, advance)
+            rounding = 1e-5  # roots of differences of sums that may be in single precision
         else:
             value = float(chosen.function(*sides.arguments(chosen), **options))
             null = _plain_null(sides, chosen, children, options, n_jobs, advance)
-    return Significance(measure, value, null)
+            rounding = 1e-12
+    return Significance(measure, value, null, rounding)
 
 
 def _plain_null(
@@ -176,8 +191,9 @@ def _lifted_null(
 ) -> tuple[float, FloatArray]:
     lift, X, Y = _feature_lift(sides, rng)
     P = _alone("a", sides.a, lift.sums(X, sides.a), lift)
-    Q = _alone("b", sides.b, lift.sums(Y, sides.b), lift)
-    value = float(measure.function(P, Q, **options))
+    # Added up as the permuted ones are, so that what is equal comes out equal.
+    V = _permuted_sums(lift, Y, sides.b, [np.arange(sides.b.n)])[0]
+    value = float(measure.function(P, _alone("b", sides.b, V, lift), **options))
     per_chunk = max(1, _CHUNK_BYTES // (8 * sides.b.k * lift.n_components))
     null: list[float] = []
     for start in range(0, len(children), per_chunk):
@@ -191,18 +207,21 @@ def _lifted_null(
 
 
 def _feature_lift(sides: Sides, rng: np.random.Generator) -> tuple[FeatureLift, Points, Points]:
-    Y = sides.X if sides.Y is None else sides.Y
     options = dict(sides.lifting)
+    X, Y = sides.X, sides.X if sides.Y is None else sides.Y
+    if X is None:  # a kernel that needs no points: each is its own number
+        X = Y = as_kernel(options["kernel"]).points(None, sides.a.n)
     if options["lift"] == "exact":
         raise ValueError(
             'an exact lift spans only given clusters, not permuted ones; use lift="fourier"'
         )
     if options["n_components"] is None:
         options["n_components"] = _NULL_COMPONENTS
-    lift = make_lift(sides.X, rng=rng, **options)
+    pool = X if sides.Y is None else pool_points([as_points(X), as_points(Y, "Y")])
+    lift = make_lift(pool, rng=rng, **options)
     if not isinstance(lift, FeatureLift) or lift.is_exact:
         raise ValueError(f"a permutation test needs a lift with features, not {lift.describe()}")
-    return lift, lift.points(sides.X), lift.points(Y)
+    return lift, lift.points(X), lift.points(Y)
 
 
 def _permuted_sums(
@@ -213,15 +232,16 @@ def _permuted_sums(
     A dense product: with hundreds of permutations side by side it is far quicker than a sparse
     one, and the null needs no bits to spare.
     """
-    memberships = partition.memberships.toarray()
-    k = partition.k
+    memberships, k = partition.memberships, partition.k
     total = np.zeros((len(orders) * k, lift.n_components))
     width = max(lift.n_components, len(orders) * k)
     for rows in row_blocks(len(Y), width):
-        Z = np.asarray(lift.features(Y[rows]))
-        R = np.concatenate([memberships[order[rows]] for order in orders], axis=1)
-        R *= partition.weights[rows, None]
+        Z = lift.features(Y[rows])
+        Z = np.asarray(Z.toarray() if sp.issparse(Z) else Z)
+        R = np.concatenate([memberships[order[rows], :].toarray() for order in orders], axis=1)
+        R *= (partition.weights[rows] / partition.weights.max())[:, None]
         total += R.T.astype(Z.dtype, copy=False) @ Z
+    total *= partition.weights.max()  # kept out of single precision
     return total.reshape(len(orders), k, lift.n_components)
 
 

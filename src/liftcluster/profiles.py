@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ._typing import FloatArray, Points, RngLike
-from ._validation import check_choice, check_count, check_positive, make_rng
+from ._validation import as_points, check_choice, check_count, check_positive, make_rng
 from .comparison import make_sides, refuse
 from .explanation import Estimate
 from .kernels import ShiftInvariant, as_kernel
+from .lifting import pool_points
 from .measures.registry import MEASURES
 from .representing import represent_scales
 from .scales import bandwidth as bandwidth_rule
@@ -82,7 +83,7 @@ def bandwidth_profile(
         As for :func:`liftcluster.distance`.
     bandwidths : int or sequence
         How many, spaced by equal ratios from a thirtieth of the median distance between points
-        to ten times it; or which.
+        to ten times it; or which (they are put in order).
     measure : str
         A lifted measure: "lift_emd", "lift_kd" or "lift_hausdorff".
     kernel : str or kernel
@@ -113,7 +114,8 @@ def bandwidth_profile(
     sides = make_sides(a, b, X, Y, weights, kernel=shape)
     refuse(sides, chosen)
     rng = make_rng(rng)
-    median = bandwidth_rule(X, "median", metric=shape.metric)
+    pool = X if Y is None else pool_points([as_points(X), as_points(Y, "Y")])
+    median = bandwidth_rule(pool, "median", metric=shape.metric)
     widths = _widths(bandwidths, median)
     samples = [(X, {"a": sides.a, "b": sides.b})]
     if Y is not None:

@@ -21,7 +21,12 @@ from .storage import (
     read_npz,
     write_npz,
 )
-from .uncertainty import distance_deviations, inner_product_deviations, standard_error
+from .uncertainty import (
+    distance_deviations,
+    inner_product_deviations,
+    standard_error,
+    unit_rows,
+)
 
 __all__ = ["Representation", "load_representation"]
 
@@ -87,13 +92,7 @@ class Representation:
 
     @cached_property
     def vectors(self) -> FloatArray:
-        if not (self.norms > 0).all():
-            i = int(np.flatnonzero(self.norms == 0)[0])
-            raise ValueError(
-                f"cluster {self.cluster_names[i]!r} has a zero vector under this lift, so no "
-                "direction; use another kernel or more components"
-            )
-        return np.asarray(self.sums / self.norms[:, None])
+        return unit_rows(self.sums, self.cluster_names)
 
     @property
     def masses(self) -> FloatArray:
@@ -145,9 +144,13 @@ class Representation:
     def __len__(self) -> int:
         return self.m
 
-    def __getitem__(self, index: int | slice | list[int]) -> Representation:
-        """One partition, or several, by position."""
+    def __getitem__(self, index: int | str | slice | list[int]) -> Representation:
+        """One partition by position or name, or several by position."""
+        if isinstance(index, str):
+            index = self._position(index)
         chosen = np.atleast_1d(np.arange(self.m)[index])
+        if not len(chosen):
+            raise IndexError("no partition is left")
         clusters = np.concatenate([np.flatnonzero(self.owner == i) for i in chosen])
         return replace(
             self,
@@ -186,6 +189,11 @@ class Representation:
             cluster_names=tuple(name for _, name in keys),
             partition_names=tuple(partitions),
         )
+
+    def _position(self, name: str) -> int:
+        if name not in self.partition_names:
+            raise KeyError(f"no partition is called {name!r}; there are {self.partition_names}")
+        return self.partition_names.index(name)
 
     def _keys(self) -> list[tuple[Hashable, Hashable]]:
         """(partition, cluster) names, which match clusters of different blocks of points."""
@@ -265,6 +273,9 @@ def _check_consistent(rep: Representation) -> None:
 
 
 def _check_same_map(a: Representation, b: Representation) -> None:
+    for part in (a, b):
+        if len(set(part.partition_names)) < part.m:
+            raise ValueError(f"partitions to add need different names: {part.partition_names}")
     if a.lift is None or b.lift is None:
         raise ValueError("a representation saved without its lift cannot be added to another")
     if a.lift.is_exact:

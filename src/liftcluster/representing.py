@@ -17,6 +17,7 @@ from .lifts.base import Lift
 from .partition import as_partitions
 from .representation import Representation
 from .stack import MatrixRows, Stack
+from .uncertainty import unit_rows
 
 __all__ = ["cluster_distance", "represent", "represent_samples", "represent_scales"]
 
@@ -208,7 +209,7 @@ def cluster_distance(
         samples, kernel=kernel, bandwidth=bandwidth, lift=lift, n_components=n_components, rng=rng
     )
     if normalise:
-        V = V / np.linalg.norm(V, axis=1, keepdims=True)
+        V = unit_rows(V, ("a", "b"))
     return float(np.linalg.norm(V[0] - V[1]))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._typing import Array, FloatArray, RngLike
-from ._validation import as_points, check_count, make_rng
+from ._validation import as_points, check_choice, check_count, make_rng
 from .kernels import pairwise_distances
 
 __all__ = ["bandwidth"]
@@ -58,6 +58,7 @@ def bandwidth(
     0.5
     """
     base, factor = _parse(rule)
+    check_choice(metric, ("euclidean", "cityblock"), "metric")
     points = as_points(X)
     sample = _sample(points, check_count(n_sample, "n_sample", least=2), rng)
     # Coordinates of size 1e300 or 1e-300 would over- or underflow when squared.

@@ -88,5 +88,7 @@ def as_rows(R: Any, n: int) -> Rows:
             if R.ndim != 2:
                 raise ValueError(f"R must be an (n, s) matrix or a Partition, got shape {R.shape}")
         R = MatrixRows(sp.csr_array(R))
+        if not np.isfinite(R.matrix.data).all():
+            raise ValueError("R must be finite, got NaN or infinity")
     check_same_length(R.shape[0], n, "R", "X")
     return R

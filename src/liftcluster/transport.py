@@ -55,17 +55,22 @@ def emd(a: Any, b: Any, C: Any) -> Transport:
         )
     from ot import emd as solve  # half a second to import, and most runs never transport
 
-    plan, log = solve(a, b * (a.sum() / b.sum()), C, numItermax=_MOST_ITERATIONS, log=True)
+    # In units of the total mass and the dearest move: the solver does not survive 1e-200.
+    total, dearest = float(a.sum()), float(np.abs(C).max()) or 1.0
+    shares = a / total, b / b.sum()
+    plan, log = solve(*shares, C / dearest, numItermax=_MOST_ITERATIONS, log=True)
     if log["warning"] is not None:
         raise RuntimeError(f"the transport problem was not solved: {log['warning']}")
-    plan = np.asarray(plan)
-    return Transport(float((plan * C).sum()), plan)
+    cost = float((plan * (C / dearest)).sum()) * dearest * total
+    return Transport(cost, np.asarray(plan) * total)
 
 
 def _masses(masses: Any, name: str) -> FloatArray:
     m = np.ascontiguousarray(masses, dtype=np.float64)
     if m.ndim != 1 or not len(m):
         raise ValueError(f"{name} must be a non-empty list of masses, got shape {m.shape}")
-    if not (np.isfinite(m).all() and (m >= 0).all() and m.any()):
+    with np.errstate(over="ignore"):
+        total = m.sum()
+    if not (np.isfinite(total) and (m >= 0).all() and total > 0):
         raise ValueError(f"{name} must be finite masses, none negative and not all zero")
     return m

@@ -10,14 +10,14 @@ linearisation: each group has a *deviation*, deviations sum to zero, and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from ._typing import FloatArray, IntArray
 
-__all__ = ["distance_deviations", "inner_product_deviations", "standard_error"]
+__all__ = ["distance_deviations", "inner_product_deviations", "standard_error", "unit_rows"]
 
 
 def standard_error(deviations: Iterator[FloatArray]) -> FloatArray:
@@ -74,8 +74,16 @@ def distance_deviations(
         yield np.divide(deviation, twice, out=np.zeros_like(twice), where=twice > 0)
 
 
-def unit_rows(V: FloatArray) -> FloatArray:
-    return np.asarray(V / np.linalg.norm(V, axis=1, keepdims=True))
+def unit_rows(V: FloatArray, names: Sequence[Hashable] | None = None) -> FloatArray:
+    """Rows scaled to unit length; a zero vector has no direction."""
+    norms = np.linalg.norm(V, axis=1, keepdims=True)
+    if not (norms > 0).all():
+        i = int(np.flatnonzero(~(norms[:, 0] > 0))[0])
+        raise ValueError(
+            f"cluster {i if names is None else names[i]!r} has a zero vector under this lift, so "
+            "no direction; use another kernel or more components"
+        )
+    return np.asarray(V / norms)
 
 
 def _by_group(

@@ -93,6 +93,11 @@ class FeatureLift(Lift):
         """The points as ``features`` wants them, checked."""
         return X
 
+    @property
+    def block_width(self) -> int:
+        """How many numbers computing the features of one point takes."""
+        return self.n_components
+
     def sums(self, X: Points, R: Any) -> FloatArray:
         return sums_of_many([self], X, R)[0]
 
@@ -100,7 +105,7 @@ class FeatureLift(Lift):
         X = self.points(X)
         V = as_vectors(V, self.n_components)
         scores = np.empty((len(X), len(V)))
-        for rows in row_blocks(len(X), self.n_components):
+        for rows in row_blocks(len(X), self.block_width):
             Z = self.features(X[rows])
             scores[rows] = Z @ V.T.astype(Z.dtype, copy=False)
         return scores
@@ -109,9 +114,9 @@ class FeatureLift(Lift):
         """‖φ(x)‖² of each point."""
         X = self.points(X)
         norms = np.empty(len(X))
-        for rows in row_blocks(len(X), self.n_components):
+        for rows in row_blocks(len(X), self.block_width):
             Z = self.features(X[rows])
-            norms[rows] = (Z * Z).sum(axis=1)
+            norms[rows] = np.asarray((Z * Z).sum(axis=1)).ravel()
         return norms
 
 
@@ -120,7 +125,7 @@ def sums_of_many(lifts: Sequence[FeatureLift], X: Points, R: Any) -> list[FloatA
     X = lifts[0].points(X)
     R = as_rows(R, len(X))
     totals = [np.zeros((R.shape[1], lift.n_components)) for lift in lifts]
-    for rows in row_blocks(len(X), max(lift.n_components for lift in lifts)):
+    for rows in row_blocks(len(X), max(lift.block_width for lift in lifts)):
         block, points = R.rows(rows), X[rows]
         inside = np.diff(block.indptr) > 0
         if not inside.any():
@@ -148,8 +153,9 @@ def _product(block: Any, Z: Any) -> Array:
     Sparse on purpose: a matrix product of dense indicators may add in another order for another
     column, and equal clusters in two partitions would get vectors that differ in the last bits.
     """
-    product = block.T.astype(Z.dtype) @ Z
-    return np.asarray(product.toarray() if sp.issparse(product) else product)
+    scale = np.abs(block.data).max() if Z.dtype == np.float32 else 1.0  # weights may exceed float32
+    product = (block.T / scale).astype(Z.dtype) @ Z
+    return np.asarray(product.toarray() if sp.issparse(product) else product) * scale
 
 
 def take_rows(points: Points, chosen: IntArray) -> Points:

@@ -112,6 +112,8 @@ def choose_lift(lift: Any, n: int, kernel: Kernel, n_components: int | None, *, 
             f"lift must be one of {', '.join(LIFTS)}, a Lift or a scikit-learn transformer, "
             f"got {type(lift).__name__}"
         )
+    if n_components is not None:
+        check_count(n_components, "n_components")
     if check_choice(lift, LIFTS, "lift") != "auto":
         return lift
     if isinstance(kernel, Discrete | Precomputed):

@@ -34,6 +34,10 @@ class NystromLift(FeatureLift):
     def n_components(self) -> int:
         return int(self.coefficients.shape[1])
 
+    @property
+    def block_width(self) -> int:
+        return len(self.landmarks)
+
     def points(self, X: Points) -> Points:
         return self.kernel.points(X)
 

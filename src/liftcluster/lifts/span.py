@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from .._arrays import row_blocks
 from .._typing import Array, FloatArray, Points, Sparse
-from ..kernels import Discrete, Kernel, ShiftInvariant, kernel_from_state, pairwise_distances
+from ..kernels import Discrete, Kernel, ShiftInvariant, kernel_from_state
 from ..stack import Rows, as_rows
 from .base import FeatureLift, take_rows
 from .spectral import gram_factor
@@ -94,7 +94,7 @@ def fit_span_lifts(
     unit, shape = max(kernel.scale for kernel in kernels), kernels[0]
 
     def blocks(A: Points, B: Points) -> list[FloatArray]:
-        D = pairwise_distances(A, B, shape.metric, scale=unit, power=shape.power)
+        D = shape.distances(A, B, kernels)
         return [kernel.of_distances(D, unit) for kernel in kernels]
 
     factors = [gram_factor(G) for G in _grams(blocks, X, as_rows(matrix, len(X)), len(kernels))]

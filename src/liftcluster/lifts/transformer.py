@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -31,13 +32,22 @@ class TransformerLift(FeatureLift):
         return self.n_features_out
 
     def points(self, X: Points) -> Points:
-        if X is None:
-            raise ValueError("X is needed: the objects that the transformer transforms")
-        return X if isinstance(X, list | tuple) else np.asarray(X)
+        return _as_objects(X)
 
     def features(self, X: Points) -> Any:
-        Z = self.transformer.transform(X)
-        return sp.csr_array(Z) if sp.issparse(Z) else np.asarray(Z)
+        with warnings.catch_warnings():
+            # Points come as arrays, whatever the transformer was fitted on.
+            warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+            Z = self.transformer.transform(X)
+        Z = sp.csr_array(Z) if sp.issparse(Z) else np.asarray(Z)
+        if Z.dtype not in (np.float32, np.float64):  # counts would be summed modulo 2ᵏ
+            Z = Z.astype(np.float64)
+        if Z.ndim != 2 or not np.isfinite(Z.data if sp.issparse(Z) else Z).all():
+            raise ValueError(
+                f"{type(self.transformer).__name__} must return finite features, one row for each "
+                f"point; got shape {Z.shape}"
+            )
+        return Z
 
     def describe(self) -> str:
         return f"{type(self.transformer).__name__}, ρ = {self.n_components}"
@@ -49,8 +59,21 @@ def is_transformer(obj: Any) -> bool:
 
 def fit_transformer_lift(transformer: Any, X: Points) -> TransformerLift:
     """Use a fitted transformer as it is; fit a copy of one that is not."""
+    X = _as_objects(X)
     try:
         check_is_fitted(transformer)
     except NotFittedError:
         transformer = clone(transformer).fit(X)
-    return TransformerLift(transformer, int(transformer.transform(X[:1]).shape[1]))
+    # One row tells how many features there are.
+    return TransformerLift(
+        transformer, int(TransformerLift(transformer, 0).features(X[:1]).shape[1])
+    )
+
+
+def _as_objects(X: Points) -> Points:
+    """A list of anything, or an array."""
+    if X is None:
+        raise ValueError("X is needed: the objects that the transformer transforms")
+    if sp.issparse(X):
+        raise TypeError("X is sparse, expected an array or a list of objects; use X.toarray()")
+    return X if isinstance(X, list | tuple) else np.asarray(X)

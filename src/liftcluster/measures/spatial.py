@@ -62,7 +62,7 @@ def centroid(X: Array, a: Partition, Y: Array, b: Partition) -> float:
 
     >>> X = np.array([[0.0], [2.0], [4.0], [6.0]])
     >>> a, b = Partition.from_labels([0, 0, 1, 1]), Partition.from_labels([0, 1, 1, 1])
-    >>> centroid(X, a, X, b)  # 1 * 1/4 + 3 * 1/4 + 1 * 1/2
+    >>> round(centroid(X, a, X, b), 12)  # 1 * 1/4 + 3 * 1/4 + 1 * 1/2
     1.5
     """
     X, R, Y, S = _both_shares(X, a, Y, b)
