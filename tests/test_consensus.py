@@ -184,6 +184,21 @@ def test_points_go_to_the_most_similar_centre_old_and_new(method, lift):
     assert adjusted_rand_score(labels, found.labels) > 0.8
 
 
+@WORSE
+def test_many_points_in_many_dimensions_are_told_apart_by_landmarks():
+    """At a quarter of the median distance, similarities in many dimensions are next to nothing."""
+    rng = np.random.default_rng(0)
+    n = 5400
+    labels = np.arange(n) % 6
+    X = 1.2 * rng.standard_normal((6, 100))[labels] + rng.standard_normal((n, 100))
+    found = lc.consensus(noisy_inputs(rng, labels, m=4), 6, X, rng=0)
+    assert found.representation.lift.kind == "nystrom"
+    assert adjusted_rand_score(labels, found.labels) > 0.95
+    fourier = lc.consensus(noisy_inputs(rng, labels, m=4), 6, X, lift="fourier", rng=0)
+    assert fourier.representation.lift.kind == "fourier"
+    assert adjusted_rand_score(labels, fourier.labels) < adjusted_rand_score(labels, found.labels)
+
+
 def test_negative_scores_count_for_nothing():
     scores = np.array([[1.0, 3.0], [-1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])
     expected = [[0.25, 0.75], [0, 1], [0.5, 0.5], [0.5, 0.5]]

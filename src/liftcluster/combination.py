@@ -13,8 +13,9 @@ import numpy as np
 from ._typing import FloatArray, IntArray, Points, RngLike
 from ._validation import check_choice, check_count, make_rng
 from .comparison import distance_matrix
+from .kernels import as_kernel
 from .lifts.base import Lift
-from .lifts.choice import make_lift
+from .lifts.choice import choose_lift, make_lift
 from .lifts.span import SpanLift
 from .measures.lifted import lift_emd_matrix
 from .methods.lifted import group_by, group_centres, lift_ssd
@@ -28,6 +29,7 @@ from .representing import represent
 __all__ = ["Consensus", "consensus"]
 
 _NAME = ("consensus",)  # of the consensus among its inputs, which may be called anything
+_LANDMARKS = 500
 _ROUNDING = 1e-6  # by which equal partitions may miss distance zero
 _DEFAULT_BANDWIDTH = "median/4"  # benchmarks/consensus.py: better than the median, and than less
 
@@ -172,7 +174,9 @@ def consensus(
     bandwidth : float, rule or "auto"
         "auto" is a quarter of the median distance between points.
     kernel, lift, n_components, sampling, weights, rng
-        As for :func:`liftcluster.represent`.
+        As for :func:`liftcluster.represent`, but that lift="auto" takes Nystroem features (500 of
+        them) where the exact lift is too slow: points are told apart by small similarities, which
+        drown in the noise of random Fourier features.
     **options
         Of the method: ``linkage`` of lift_hac, ``n_init`` of lift_km, ``measure`` of medoid, ...
 
@@ -197,6 +201,8 @@ def consensus(
         n_clusters = check_count(n_clusters, "n_clusters")
     rep = None
     if X is not None:
+        n = next(iter(named.values())).n
+        lift, n_components = _features_for_consensus(lift, n_components, kernel, n)
         rep = represent(
             X,
             {name: _as_seen(p, chosen) for name, p in named.items()},
@@ -251,6 +257,16 @@ def shares_of_scores(scores: FloatArray) -> FloatArray:
     total = positive.sum(axis=1, keepdims=True)
     alike = 1 / scores.shape[1]
     return np.divide(positive, total, out=np.full_like(positive, alike), where=total > 0)
+
+
+def _features_for_consensus(
+    lift: Any, n_components: int | None, kernel: Any, n: int
+) -> tuple[Any, int | None]:
+    """Landmarks instead of Fourier features, where "auto" would take those."""
+    automatic = isinstance(lift, str) and lift == "auto"
+    if automatic and choose_lift(lift, n, as_kernel(kernel), n_components, spans=True) == "fourier":
+        return "nystrom", n_components or _LANDMARKS
+    return lift, n_components
 
 
 def _combine_vectors(
