@@ -8,6 +8,7 @@ turn uniform random numbers into draws from that law in any dimension.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -42,13 +43,14 @@ _WIDE_RANGE = 30.0  # of bandwidths: the narrowest would see the rounding of the
 _FEW_FEATURES = 8  # so few that differences are as quick as a matrix product
 
 
-class Kernel:
+class Kernel(ABC):
     """A positive definite function of two points; ``K(X, Y)`` is the (n, m) matrix of values."""
 
     name: ClassVar[str] = "kernel"
 
+    @abstractmethod
     def __call__(self, X: Points, Y: Points) -> FloatArray:
-        raise NotImplementedError
+        """Similarities of every point of X with every point of Y."""
 
     def diagonal(self, X: Points) -> FloatArray:
         """κ(x, x) of each point."""
@@ -157,13 +159,13 @@ class ShiftInvariant(Kernel):
     def diagonal(self, X: Points) -> FloatArray:
         return np.ones(len(X))
 
+    @abstractmethod
     def profile(self, distance: FloatArray) -> FloatArray:
         """g as a function of the scaled distance to the power ``power``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def unit_spectrum(self, U: FloatArray) -> FloatArray:
         """Frequencies of the unit-bandwidth kernel from (M, d + extra_uniforms) uniforms."""
-        raise NotImplementedError
 
     def n_uniforms(self, d: int) -> int:
         """How many uniforms one frequency takes in d dimensions."""
