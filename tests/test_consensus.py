@@ -357,6 +357,26 @@ def test_every_criterion_has_a_curve(criterion):
         choose_k(small_representation(0), criterion="best")
 
 
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [("lift_hac", {"linkage": "single"}), (AgglomerativeClustering(linkage="complete"), {})],
+)
+@WORSE
+def test_later_blocks_are_grouped_as_the_first_was(method, options, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 200, 2, k=3)
+    inputs = noisy_inputs(rng, labels, share=0.4)
+    first = lc.consensus(
+        [p[:100] for p in inputs], 3, X[:100], method=method, lift="fourier", rng=0, **options
+    )
+    both = first.partial_fit(X[100:], [p[100:] for p in inputs])
+    again = lc.consensus(
+        inputs, 3, X, method=method, lift=first.representation.lift, rng=0, **options
+    )
+    assert adjusted_rand_score(both.labels, again.labels[100:]) == 1
+    assert both.grouping == first.grouping
+
+
 @WORSE
 def test_auto_chooses_and_shows_its_curve():
     rng = np.random.default_rng(0)

@@ -70,6 +70,7 @@ class Consensus:
     mean_distance: float
     best_input_distance: float
     curve: Curve | None = None
+    grouping: tuple[Any, dict[str, Any]] | None = None  # how lifted clusters were grouped
 
     @property
     def labels(self) -> IntArray:
@@ -117,11 +118,11 @@ class Consensus:
     def partial_fit(self, X: Points, partitions: Any, weights: Any = None) -> Consensus:
         """The consensus of these and new points, whose partitions have the names of the old.
 
-        Clusters are matched by name, their sums added up, and grouped again; labels are those of
-        the new points. An exact lift, which spans only the clusters it has seen, gives way to
-        features of the same kernel.
+        Clusters are matched by name, their sums added up, and grouped again as before. Labels are
+        those of the new points, distances those of their consensus to all inputs. An exact lift,
+        which spans only the clusters it has seen, gives way to features of the same kernel.
         """
-        if self.representation is None or METHODS[self.method].needs != "vectors":
+        if self.representation is None or self.grouping is None:
             raise ValueError(
                 f"{self.method} cannot go on with new points: it looks at all labels at once; "
                 "lift_km and lift_hac can"
@@ -129,7 +130,8 @@ class Consensus:
         named = as_partitions(partitions, weights)
         old = as_features(self.representation)
         both = old + represent(X, named, lift=old.lift)
-        return _combine_vectors(self.method, both, X, named, self.n_clusters, {}, make_rng(0))
+        method, options = self.grouping
+        return _combine_vectors(method, both, X, named, self.n_clusters, options, make_rng(0))
 
     def _map(self) -> tuple[Lift, FloatArray]:
         if self.representation is None or self.representation.lift is None or self.centres is None:
@@ -302,7 +304,8 @@ def _combine_vectors(
     weights = next(iter(named.values())).weights
     partition = Partition.from_labels(np.searchsorted(used, labels), weights)
     memberships = shares_of_scores(scores[:, used])
-    return _finish(name, partition, memberships, named, rep, centres[used], X)
+    found = _finish(name, partition, memberships, named, rep, centres[used], X)
+    return replace(found, grouping=(method, options))
 
 
 def _combine_labels(
