@@ -132,3 +132,18 @@ def test_bad_tests_are_refused(options, says):
     options = {"X": X, **options}
     with pytest.raises(ValueError, match=says):
         lc.significance(labels, labels, options.pop("X"), **options)
+
+
+def test_kernels_without_features_are_exact_throughout():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 700, 2)
+    other = noisy_copy(labels, 0.5, rng)
+    K = lc.Gaussian(2.0)(X, X)
+    for options in ({"kernel": "discrete"}, {"kernel": lc.Precomputed(K)}):
+        found = lc.significance(
+            labels, other, n_permutations=4, rng=np.random.default_rng(1), **options
+        )
+        children = np.random.default_rng(1).spawn(4)
+        expected = [lc.distance(labels, other[c.permutation(700)], **options) for c in children]
+        np.testing.assert_allclose(found.null, expected, atol=1e-9)
+        assert found.value == pytest.approx(lc.distance(labels, other, **options))

@@ -14,7 +14,7 @@ from ._progress import Advance, progress_bar
 from ._typing import FloatArray, IntArray, Points, RngLike
 from ._validation import as_points, check_choice, check_count, make_rng
 from .comparison import Sides, make_sides, refuse
-from .kernels import as_kernel
+from .kernels import Discrete, Precomputed, as_kernel
 from .lifting import pool_points
 from .lifts.base import FeatureLift
 from .lifts.choice import make_lift
@@ -101,7 +101,8 @@ def significance(
     The labels (or rows of memberships, and noise) of b are permuted among its points, which keeps
     the sizes of its clusters. Lifted measures use one map of random features for the distance and
     all permutations, which are added up together in one pass over the features; so
-    ``value`` is that of these features, not the exact one.
+    ``value`` is that of these features, not the exact one. The discrete and precomputed kernels are
+    exact throughout.
 
     Parameters
     ----------
@@ -151,14 +152,18 @@ def significance(
     # One child generator for each permutation: who computes it cannot matter.
     children = rng.spawn(count)
     with progress_bar(f"{measure}, permuted", count, show=progress) as advance:
-        if chosen.needs == "vectors":
+        if chosen.needs == "vectors" and not _exact_each_time(kernel, lift):
             value, null = _lifted_null(sides, chosen, children, rng, options, advance)
-            rounding = 1e-5  # roots of differences of sums that may be in single precision
         else:
             value = float(chosen.function(*sides.arguments(chosen), **options))
             null = _plain_null(sides, chosen, children, options, n_jobs, advance)
-            rounding = 1e-12
-    return Significance(measure, value, null, rounding)
+    # Lifted distances are roots of differences of sums that may be in single precision.
+    return Significance(measure, value, null, 1e-5 if chosen.needs == "vectors" else 1e-12)
+
+
+def _exact_each_time(kernel: Any, lift: Any) -> bool:
+    """Kernels that have no features worth the name, and exact sums at little cost."""
+    return lift == "auto" and isinstance(as_kernel(kernel), Discrete | Precomputed)
 
 
 def _plain_null(
@@ -209,8 +214,6 @@ def _lifted_null(
 def _feature_lift(sides: Sides, rng: np.random.Generator) -> tuple[FeatureLift, Points, Points]:
     options = dict(sides.lifting)
     X, Y = sides.X, sides.X if sides.Y is None else sides.Y
-    if X is None:  # a kernel that needs no points: each is its own number
-        X = Y = as_kernel(options["kernel"]).points(None, sides.a.n)
     if options["lift"] == "exact":
         raise ValueError(
             'an exact lift spans only given clusters, not permuted ones; use lift="fourier"'
@@ -234,7 +237,7 @@ def _permuted_sums(
     """
     memberships, k = partition.memberships, partition.k
     total = np.zeros((len(orders) * k, lift.n_components))
-    width = max(lift.n_components, len(orders) * k)
+    width = max(lift.block_width, len(orders) * k)
     for rows in row_blocks(len(Y), width):
         Z = lift.features(Y[rows])
         Z = np.asarray(Z.toarray() if sp.issparse(Z) else Z)
