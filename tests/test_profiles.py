@@ -66,14 +66,16 @@ def test_profiles_compare_other_samples_too():
     np.testing.assert_allclose(found.values, expected, atol=1e-7)
 
 
-def test_the_scale_is_where_partitions_differ_most():
-    rng = np.random.default_rng(0)
+def test_the_scale_is_how_far_the_difference_reaches():
     X = np.arange(200.0)[:, None]
-    fine, coarse = np.arange(200) // 2 % 2, np.arange(200) // 100
-    jitter = rng.permutation(coarse)
-    narrow = lc.bandwidth_profile(fine, 1 - np.roll(fine, 1), X)
-    wide = lc.bandwidth_profile(coarse, jitter, X)
-    assert narrow.scale < wide.bandwidths[wide.values > 0.5 * wide.values.max()].max()
+    stripes = {width: np.arange(200) // width % 2 for width in (2, 10, 50)}
+    scales = [
+        lc.bandwidth_profile(
+            s, np.roll(s, width // 2), X, bandwidths=np.geomspace(0.1, 500, 40)
+        ).scale
+        for width, s in stripes.items()
+    ]
+    assert scales[0] < 4 < scales[1] < 20 < scales[2]
 
 
 @pytest.mark.parametrize(

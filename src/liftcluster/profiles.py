@@ -44,8 +44,11 @@ class Profile:
 
     @property
     def scale(self) -> float:
-        """The bandwidth at which the two differ most."""
-        return float(self.bandwidths[self.values.argmax()])
+        """How far the difference reaches: the widest bandwidth that still shows half of the most.
+
+        Wider kernels blur it away; that they differ at finer scales goes without saying.
+        """
+        return float(self.bandwidths[self.values >= self.values.max() / 2].max())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw it: see :func:`liftcluster.plot.profile`."""
