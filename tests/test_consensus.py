@@ -270,6 +270,24 @@ def test_label_only_methods_need_no_points():
     np.testing.assert_array_equal(medoid.labels, inputs[D.sum(axis=1).argmin()])
 
 
+def test_a_soft_medoid_with_noise_is_a_hard_consensus_that_is_unsure_of_noise():
+    X = np.arange(6.0)[:, None]
+    soft = np.array([[0.8, 0.1, 0.1]] * 3 + [[0.1, 0.1, 0.8]] * 2 + [[0, 0, 0]])
+    found = lc.consensus([soft, soft, [0, 0, 0, 1, 1, -1]], 2, X, method="medoid", rng=0)
+    assert found.partition.is_hard
+    assert found.memberships.shape == (6, found.n_clusters) == (6, 2)
+    assert found.labels.tolist() == [0, 0, 0, 1, 1, -1]
+    assert found.confidence[-1] == 0
+    assert (found.confidence[:-1] > 0.5).all()
+
+
+def test_a_clusterer_has_its_own_settings():
+    with pytest.raises(TypeError, match="its own settings; got linkage"):
+        lc.consensus(
+            [[0, 0, 1], [0, 1, 1]], 2, np.eye(3), method=AgglomerativeClustering(), linkage="single"
+        )
+
+
 def test_evidence_between_clusters_that_share_no_place_is_none():
     """With the discrete kernel lifted evidence sees only labels, as evidence accumulation does."""
     rng = np.random.default_rng(0)

@@ -86,6 +86,9 @@ class Consensus:
             return np.ones(len(self.memberships))
         top = np.partition(self.memberships, -2, axis=1)[:, -2:]
         own = self.memberships[np.arange(len(top)), self.labels]
+        own = np.where(
+            self.labels >= 0, own, 0.0
+        )  # the medoid may have noise: nothing is sure there
         return np.maximum(np.where(own >= top[:, 1], own - top[:, 0], own - top[:, 1]), 0.0)
 
     @cached_property
@@ -288,6 +291,8 @@ def _combine_vectors(
         codes = function(rep, k, rng=rng, **options)
         name = method
     else:
+        if options:
+            raise TypeError(f"a clusterer has its own settings; got {', '.join(options)}")
         codes, name = group_by(method, rep, k, rng=rng), "lift_km"
     centres = group_centres(rep, codes, int(codes.max()) + 1)
     assert rep.lift is not None
@@ -342,12 +347,12 @@ def _medoid(
         D = lift_emd_matrix(rep)
     else:
         D = distance_matrix(named, X, measure=measure or "rand", **options)
-    return list(named.values())[int(D.sum(axis=1).argmin())]
+    return _hardened(list(named.values())[int(D.sum(axis=1).argmin())])
 
 
 def _mean_shares(partition: Partition, inputs: list[Partition]) -> FloatArray:
     """p(c|x): how much of the clusters that x is in, over the inputs that label it, is in c."""
-    R = partition.harden().memberships
+    R = partition.memberships
     total = np.zeros(R.shape)
     for p in inputs:
         P = p.memberships
@@ -401,15 +406,19 @@ def _lift_together(
 
 def _as_seen(partition: Partition, method: Method | None) -> Partition:
     """Hardened for methods that look at labels, clusters that are nowhere the largest left out."""
-    if method is None or method.soft or partition.is_hard:
-        return partition
+    return partition if method is None or method.soft else _hardened(partition)
+
+
+def _hardened(partition: Partition) -> Partition:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return partition.harden()
 
 
 def _warn_if_worse(found: Consensus) -> None:
-    if len(found.inputs) > 1 and found.mean_distance > found.best_input_distance + _ROUNDING:
+    if len(found.inputs) == 1 or found.method == "medoid":  # which is an input itself
+        return
+    if found.mean_distance > found.best_input_distance + _ROUNDING:
         warnings.warn(
             f"the consensus is farther from its inputs (mean distance {found.mean_distance:.4f}) "
             f"than the best of them is from the others ({found.best_input_distance:.4f}); "

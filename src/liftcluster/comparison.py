@@ -12,7 +12,7 @@ import numpy as np
 from ._progress import progress_bar
 from ._typing import Array, FloatArray, Points, RngLike
 from ._validation import as_points, check_choice
-from .contingency import Contingency, contingency
+from .contingency import Contingency, are_whole, contingency
 from .explanation import Comparison, Estimate, explain
 from .kernels import Discrete, Precomputed, as_kernel
 from .measures.registry import MEASURES, Measure
@@ -78,7 +78,9 @@ class Sides:
             return "it needs the points X"
         if not measure.soft and not (self.a.is_hard and self.b.is_hard):
             return "it is not defined for soft partitions"
-        if not measure.any_weights and not (_whole(self.a.weights) and _whole(self.b.weights)):
+        if not measure.any_weights and not (
+            are_whole(self.a.weights) and are_whole(self.b.weights)
+        ):
             return "it takes weights as numbers of points, so they must be whole numbers"
         return None
 
@@ -380,7 +382,3 @@ def _trouble(sides: Sides, what: str) -> str | None:
 
 def _size(sides: Sides) -> int:
     return max(sides.a.n, sides.b.n)
-
-
-def _whole(weights: FloatArray) -> bool:
-    return bool((weights == np.floor(weights)).all())

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ._typing import Array, FloatArray, IntArray, Sparse
 from .partition import Partition
 
-__all__ = ["Contingency", "PairCounts", "contingency"]
+__all__ = ["Contingency", "PairCounts", "are_whole", "contingency"]
 
 _SMALL_TABLE = 2**16  # cells; tables up to this size are dense however few the points are
 _BLOCK = 2**16  # points counted at a time: their codes stay in cache
@@ -156,7 +156,7 @@ def contingency(a: Partition, b: Partition) -> Contingency:
     PairCounts(both=1, in_a=2, in_b=3, all=6)
     """
     _check_same_points(a, b)
-    whole = _are_whole(a.weights)
+    whole = are_whole(a.weights)
     if a.is_hard and b.is_hard:
         table = _hard_table(a, b)
         if whole and a.total_weight <= _EXACT_FLOAT:
@@ -199,7 +199,8 @@ def _is_constant(weights: FloatArray) -> bool:
     return weights.strides == (0,)
 
 
-def _are_whole(weights: FloatArray) -> bool:
+def are_whole(weights: FloatArray) -> bool:
+    """Whether weights can be numbers of points."""
     w = weights[:1] if _is_constant(weights) else weights
     return bool((w == np.floor(w)).all())
 

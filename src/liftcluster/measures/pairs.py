@@ -119,10 +119,9 @@ def fowlkes_mallows(overlap: Contingency) -> float:
 
     In [0, 1]. Not a metric: the triangle inequality fails from three points on. Where neither
     partition joins any pair it is 0, since they are equal; scikit-learn's index is 0 there, which
-    would put them at distance 1. Noise: points
-    that are noise in either partition are left out. Soft memberships: expected numbers of pairs
-    when each point draws its cluster by itself, so a soft partition is not at distance 0 from
-    itself. Weights must be whole numbers.
+    would put them at distance 1. Noise: points that are noise in either partition are left out.
+    Soft memberships: expected numbers of pairs when each point draws its cluster by itself, so a
+    soft partition is not at distance 0 from itself. Weights must be whole numbers.
 
     References
     ----------

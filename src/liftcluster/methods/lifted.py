@@ -179,9 +179,8 @@ def group_by(clusterer: Any, rep: Representation, k: int, *, rng: np.random.Gene
     takes_weights = "sample_weight" in inspect.signature(clusterer.fit).parameters
     weights = {"sample_weight": rep.masses * rep.s / rep.m} if takes_weights else {}
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", ConvergenceWarning
-        )  # fewer places than k: said by the caller
+        # Fewer different vectors than k: the caller says so, in its own terms.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         if hasattr(clusterer, "fit_predict"):
             codes = clusterer.fit_predict(V, **weights)
         else:
