@@ -7,6 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import liftcluster as lc
+from liftcluster.lifts import grid
 from liftcluster.lifts.grid import GridTooLarge, finest_grid_lift, fit_grid_lift
 
 
@@ -136,3 +137,24 @@ def test_it_is_stored_and_loaded_bit_by_bit(tmp_path):
     np.testing.assert_array_equal(again.lift.features(X), rep.lift.features(X))
     assert again.lift.fingerprint() == rep.lift.fingerprint()
     assert again.max_error == rep.max_error
+
+
+@pytest.mark.skipif(grid.nufft() is None, reason="finufft is not installed")
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 3e-6), (np.float64, 1e-12)])
+def test_a_fast_transform_gives_the_same_sums(monkeypatch, d, dtype, tolerance):
+    rng = np.random.default_rng(d)
+    X = rng.uniform(-2, 2, (700, d))
+    lift = fit_grid_lift(lc.Gaussian(1.0), box_of(X), eps=1e-9, dtype=dtype)
+    labels = lc.as_partition(rng.integers(-1, 4, 700), rng.uniform(0, 1e50, 700))
+    soft = lc.as_partition(rng.dirichlet(np.ones(3), 700))
+    empty = np.zeros((700, 2))
+    for R in (labels, soft, empty):
+        with monkeypatch.context() as patch:
+            patch.setattr(grid, "_TRANSFORM_FROM", dict.fromkeys((1, 2, 3), 10**9))
+            plain = lift.sums(X, R)
+            patch.setattr(grid, "_TRANSFORM_FROM", dict.fromkeys((1, 2, 3), 0))
+            patch.setattr(grid, "map_sums", None)  # would fail if it were called
+            fast = lift.sums(X, R)
+        unit = np.abs(plain).max() or 1.0
+        np.testing.assert_allclose(fast / unit, plain / unit, atol=tolerance)

@@ -14,7 +14,7 @@ LAYERS = [
     ["_validation", "_labels"],
     ["partition", "kernels", "transport", "uncertainty"],
     ["scales", "stack", "contingency"],
-    ["lifts.base", "lifts.engine", "lifts.spectral"],
+    ["lifts.base", "lifts.engine", "lifts.nufft", "lifts.spectral"],
     ["lifts.trigonometric"],
     ["lifts.fourier", "lifts.structured", "lifts.grid"],
     ["lifts.nystrom", "lifts.span", "lifts.transformer"],

@@ -474,3 +474,35 @@ def test_memberships_of_a_lift_may_be_sparse_dense_or_a_partition():
     expected = R.T @ lift.features(X)
     for form in (R, sp.csc_array(R), R.tolist(), lc.Partition.from_labels(labels)):
         np.testing.assert_allclose(lift.sums(X, form), expected, atol=1e-12)
+
+
+def test_exact_sums_in_single_precision_keep_small_distances(monkeypatch):
+    """Clusters that share all but a point: their distance is small, and still right."""
+    from liftcluster.lifts import span
+
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 1500, 30)
+    moved = labels.copy()
+    moved[0] = (moved[0] + 1) % 4
+    single = lc.represent(X, [labels, moved, labels[::-1]], lift="exact").distances()
+    monkeypatch.setattr(span, "_single_precision_blocks", lambda kernel, X: None)
+    double = lc.represent(X, [labels, moved, labels[::-1]], lift="exact").distances()
+    assert (single != double).any()  # it was used
+    np.testing.assert_allclose(single, double, atol=1e-6)
+    nearest = double[:4, 4:8].diagonal()
+    assert 0 < nearest.max() < 0.01
+    np.testing.assert_allclose(single[:4, 4:8].diagonal(), nearest, atol=1e-9)
+
+
+def test_exact_sums_are_double_where_single_precision_would_not_do():
+    from liftcluster.lifts import span
+
+    X = blobs(np.random.default_rng(0), 1500, 30)[0]
+    not_smooth_at_zero = lc.Matern(0.5, 20.0)  # √ of a rounding error is no rounding error
+    for kernel in (lc.Gaussian(0.5), lc.Laplace(5.0), lc.Gaussian([5.0, 10.0]), not_smooth_at_zero):
+        assert span._single_precision_blocks(kernel, X) is None
+    assert span._single_precision_blocks(lc.Gaussian(30.0), X[:, :5]) is None
+    assert span._single_precision_blocks(lc.Gaussian(30.0), X * 1e300) is None
+    for kernel in (lc.Gaussian(20.0), lc.Cauchy(20.0)):
+        (K,) = span._single_precision_blocks(kernel, X)(slice(0, 9), slice(5, 40))
+        np.testing.assert_allclose(K, kernel(X[:9], X[5:40]), atol=1e-6)

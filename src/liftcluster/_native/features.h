@@ -204,21 +204,36 @@ INLINE void R(multiples)(REAL theta, int64_t N, REAL *out)
     }
 }
 
-/* All products of one entry per axis, the last axis running fastest; LANES more to overwrite. */
-INLINE void R(grid_features)(const REAL *u, const lift_map *map, REAL *out)
+/* All products of one entry per axis, the last axis running fastest, for entries [from, to) of the
+   first axis; LANES more to overwrite. */
+INLINE void R(grid_features)(const REAL *u, const lift_map *map, int64_t from, int64_t to,
+                             REAL *inner, REAL *out)
 {
     const REAL *steps = map->weights;
     REAL axis[2 * MOST_MULTIPLES + 1 + LANES];
-    int64_t last = map->d - 1, filled = 2 * map->axis[last] + 1;
-    R(multiples)(u[last] * steps[last], map->axis[last], out);
-    for (int64_t q = last - 1; q >= 0; q--) {
+    int64_t filled = 1;
+    inner[0] = 1;
+    for (int64_t q = map->d - 1; q > 0; q--) {
         int64_t width = 2 * map->axis[q] + 1;
+        if (filled == 1) {
+            R(multiples)(u[q] * steps[q], map->axis[q], inner);
+            filled = width;
+            continue;
+        }
         R(multiples)(u[q] * steps[q], map->axis[q], axis);
         /* Row 0 has the factor 1 and is what all others are multiples of. Each row overshoots into
            the next, which is written after it. */
         for (int64_t a = 1; a < width; a++)
             for (int64_t b = 0; b < filled; b += LANES)
-                R(store)(out + a * filled + b, axis[a] * R(load)(out + b));
+                R(store)(inner + a * filled + b, axis[a] * R(load)(inner + b));
         filled *= width;
     }
+    R(multiples)(u[0] * steps[0], map->axis[0], axis);
+    if (filled == 1) {
+        memcpy(out, axis + from, (size_t)(to - from) * sizeof(REAL));
+        return;
+    }
+    for (int64_t a = from; a < to; a++)
+        for (int64_t b = 0; b < filled; b += LANES)
+            R(store)(out + (a - from) * filled + b, axis[a] * R(load)(inner + b));
 }

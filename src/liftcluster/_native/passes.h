@@ -8,11 +8,14 @@
 #define TILE (4 * LANES)
 /* Columns of W that a block is multiplied by at a time. */
 #define SLICE 256
+/* Features of a grid that are held at a time, or one row of it where that is longer. */
+#define GRID_SLICE 1024
 
 typedef struct {
     const lift_map *map;
     const point_set *points;
-    int64_t width;      /* phases (GRID: features) of one slice, a multiple of TILE */
+    int64_t stride;     /* phases (GRID: features) of one slice */
+    int64_t width;      /* the same, filled up to a multiple of TILE */
     int64_t n_slices;
     int64_t ld;         /* from one point's row to the next */
     INTEGER *signs;     /* as masks over the sign bit */
@@ -22,9 +25,15 @@ typedef struct {
     REAL *centre;       /* rounded */
     REAL *U;            /* BLOCK x ldu centred points */
     int64_t ldu;
-    REAL *scratch;
+    REAL *scratch;      /* STRUCTURED: a point; GRID: the products of the other axes */
     REAL *P;            /* BLOCK x ld phases or features */
 } R(worker);
+
+/* Phases, or features where they do not come from phases. */
+static int64_t R(columns)(const lift_map *map)
+{
+    return map->kind == MAP_GRID ? feature_count(map) : map->n_phases;
+}
 
 static int64_t R(round_up)(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
@@ -55,32 +64,35 @@ static int R(engage)(R(worker) *w, const lift_map *map, const point_set *points)
     memset(w, 0, sizeof *w);
     w->map = map;
     w->points = points;
-    int64_t padded = map->kind == MAP_STRUCTURED ? map->padded : map->d;
+    int64_t padded = map->kind == MAP_STRUCTURED ? map->padded : map->d, inner = 0;
     w->ldu = R(round_up)(padded, LANES);
     switch (map->kind) {
     case MAP_STRUCTURED:
-        w->width = map->padded;
-        w->n_slices = (map->n_phases + w->width - 1) / w->width;
+        w->stride = map->padded;
         break;
-    case MAP_GRID:
-        w->width = R(round_up)(feature_count(map), TILE);
-        w->n_slices = 1;
+    case MAP_GRID: /* some rows of the grid, so that a block of points stays in the cache */
+        inner = feature_count(map) / (2 * map->axis[0] + 1);
+        w->stride = (inner < GRID_SLICE ? GRID_SLICE / inner : 1) * inner;
         break;
     default:
-        w->width = R(round_up)(map->n_phases < SLICE ? map->n_phases : SLICE, TILE);
-        w->n_slices = (map->n_phases + w->width - 1) / w->width;
+        w->stride = R(round_up)(map->n_phases < SLICE ? map->n_phases : SLICE, TILE);
     }
+    int64_t columns = R(columns)(map);
+    if (map->kind == MAP_GRID && w->stride > columns)
+        w->stride = columns;
+    w->width = R(round_up)(w->stride, TILE);
+    w->n_slices = (columns + w->stride - 1) / w->stride;
     w->ld = w->width + LANES; /* not a power of two: rows would fight over the same cache lines */
     w->centre = R(cache_lines)(w->ldu);
     w->U = R(cache_lines)(BLOCK * w->ldu);
     w->P = R(cache_lines)(BLOCK * w->ld);
-    w->scratch = R(cache_lines)(w->ldu);
+    w->scratch = R(cache_lines)(w->ldu > inner + LANES ? w->ldu : inner + LANES);
     if (!w->centre || !w->U || !w->P || !w->scratch)
         return 0;
     for (int64_t j = 0; j < map->d; j++)
         w->centre[j] = (REAL)map->centre[j];
     if (map->kind == MAP_STRUCTURED) {
-        int64_t count = w->n_slices * 3 * w->width;
+        int64_t count = w->n_slices * 3 * w->width; /* stride and width are one here */
         w->signs = R(cache_lines)(count);
         w->lengths = R(cache_lines)(w->n_slices * w->width);
         if (!w->signs || !w->lengths)
@@ -117,7 +129,7 @@ static int64_t R(take)(R(worker) *w, const int64_t *rows, int64_t count)
 INLINE void R(fill)(R(worker) *w, int64_t slice, int64_t count)
 {
     const lift_map *map = w->map;
-    int64_t first = slice * w->width;
+    int64_t first = slice * w->stride;
     switch (map->kind) {
     case MAP_STRUCTURED:
         for (int64_t i = 0; i < count; i++)
@@ -135,9 +147,13 @@ INLINE void R(fill)(R(worker) *w, int64_t slice, int64_t count)
             memcpy(w->P + i * w->ld, w->U + i * w->ldu + first, (size_t)here * sizeof(REAL));
         }
         break;
-    case MAP_GRID:
+    case MAP_GRID: {
+        int64_t rows = 2 * map->axis[0] + 1, inner = R(columns)(map) / rows;
+        int64_t from = first / inner, to = (first + w->stride) / inner;
         for (int64_t i = 0; i < count; i++)
-            R(grid_features)(w->U + i * w->ldu, map, w->P + i * w->ld);
+            R(grid_features)(w->U + i * w->ldu, map, from, to < rows ? to : rows, w->scratch,
+                             w->P + i * w->ld);
+    }
     }
 }
 
@@ -291,11 +307,11 @@ INLINE void R(flush)(const R(vec) tile[4], double *total, int64_t n_phases, int6
 INLINE void R(add_up)(const R(worker) *w, const R(roll) *roll, int64_t first, int trigonometric,
                       REAL *F, double *sums, int64_t ld)
 {
-    int64_t n_features = feature_count(w->map);
-    int64_t columns = trigonometric ? w->map->n_phases : n_features;
+    int64_t columns = R(columns)(w->map);
+    int64_t here = columns - first < w->stride ? columns - first : w->stride;
     int64_t step = trigonometric ? TILE / 2 : TILE;
     int several = roll->n_entries > roll->count;
-    for (int64_t j = 0; j < w->width && first + j < columns; j += step) {
+    for (int64_t j = 0; j < here; j += step) {
         R(vec) f[4];
         for (int64_t i = 0; several && i < roll->count; i++) {
             R(tile_of)(w->P + i * w->ld + j, trigonometric, f);
@@ -313,8 +329,8 @@ INLINE void R(add_up)(const R(worker) *w, const R(roll) *roll, int64_t first, in
                 for (int q = 0; q < 4; q++)
                     total[q] += e->share * f[q];
             }
-            R(flush)(total, sums + roll->global[c] * ld + first + j, columns,
-                     columns - first - j, trigonometric);
+            R(flush)(total, sums + roll->global[c] * ld + first + j, columns, here - j,
+                     trigonometric);
         }
     }
 }
@@ -332,9 +348,9 @@ static int64_t R(sum_blocks)(R(worker) *w, R(roll) *roll, const membership_list 
         for (int64_t slice = 0; roll->count && slice < w->n_slices; slice++) {
             R(fill)(w, slice, roll->count);
             if (w->map->kind == MAP_GRID)
-                R(add_up)(w, roll, slice * w->width, 0, F, sums, ld);
+                R(add_up)(w, roll, slice * w->stride, 0, F, sums, ld);
             else
-                R(add_up)(w, roll, slice * w->width, 1, F, sums, ld);
+                R(add_up)(w, roll, slice * w->stride, 1, F, sums, ld);
         }
     }
     return LIFT_DONE;
@@ -419,21 +435,20 @@ INLINE void R(multiply)(const REAL *F, int64_t ld, int64_t count, const REAL *V,
                     (int)(k - c < 2 ? k - c : 2), width, scores + i * k + c, k);
 }
 
-/* Vectors with their columns padded as P is: for each slice cosines, then sines. */
+/* Vectors with their columns filled up slice by slice as those of P are; then the same for sines. */
 static void R(pack)(const R(worker) *w, const REAL *vectors, int64_t k, REAL *packed, int64_t ldv)
 {
-    const lift_map *map = w->map;
-    int64_t n_features = feature_count(map);
-    for (int64_t c = 0; c < k; c++) {
-        const REAL *from = vectors + c * n_features;
-        REAL *to = packed + c * ldv;
-        if (map->kind == MAP_GRID) {
-            memcpy(to, from, (size_t)n_features * sizeof(REAL));
-            continue;
+    int64_t columns = R(columns)(w->map), n_features = feature_count(w->map);
+    for (int64_t c = 0; c < k; c++)
+        for (int64_t slice = 0; slice < w->n_slices; slice++) {
+            int64_t first = slice * w->stride;
+            int64_t here = columns - first < w->stride ? columns - first : w->stride;
+            const REAL *from = vectors + c * n_features + first;
+            REAL *to = packed + c * ldv + slice * w->width;
+            memcpy(to, from, (size_t)here * sizeof(REAL));
+            if (w->map->kind != MAP_GRID)
+                memcpy(to + ldv / 2, from + columns, (size_t)here * sizeof(REAL));
         }
-        memcpy(to, from, (size_t)map->n_phases * sizeof(REAL));
-        memcpy(to + ldv / 2, from + map->n_phases, (size_t)map->n_phases * sizeof(REAL));
-    }
 }
 
 static int64_t R(score_blocks)(R(worker) *w, int64_t start, int64_t stop, const REAL *packed,
@@ -497,9 +512,8 @@ static int64_t R(features)(const lift_map *map, const point_set *points, int64_t
             rows[i] = row + i;
         status = R(take)(&w, rows, count);
         for (int64_t slice = 0; slice < w.n_slices && status == LIFT_DONE; slice++) {
-            int64_t first = slice * w.width;
-            int64_t columns = map->kind == MAP_GRID ? n_features : map->n_phases;
-            int64_t here = columns - first < w.width ? columns - first : w.width;
+            int64_t first = slice * w.stride, columns = R(columns)(map);
+            int64_t here = columns - first < w.stride ? columns - first : w.stride;
             R(fill)(&w, slice, count);
             if (map->kind != MAP_GRID)
                 R(to_features)(&w, count, Q);
@@ -519,3 +533,4 @@ static int64_t R(features)(const lift_map *map, const point_set *points, int64_t
 #undef BLOCK
 #undef TILE
 #undef SLICE
+#undef GRID_SLICE
