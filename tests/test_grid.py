@@ -40,6 +40,28 @@ def test_kernel_values_are_within_the_stated_error(seed, d, exponent, bandwidths
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("range_", [1.0, 10.0])
+def test_single_precision_is_within_the_stated_error(d, range_):
+    rng = np.random.default_rng(d)
+    X = rng.uniform(0, range_, (60, d))
+    lift = fit_grid_lift(lc.Gaussian(1.0), box_of(X), eps=1e-6, dtype=np.float32)
+    Z = lift.features(X).astype(np.float64)
+    assert 1e-8 < np.abs(Z @ Z.T - lc.Gaussian(1.0)(X, X)).max() < lift.error < 3e-6
+
+
+def test_many_points_are_lifted_in_single_precision():
+    X, labels = blobs(np.random.default_rng(0), 30_000, 2)
+    rep = lc.represent(X, labels, bandwidth=lc.bandwidth(X) / 2)
+    assert rep.lift.dtype == np.float32
+    few = slice(0, 3000)
+    exact = lc.represent(X[few], labels[few], kernel=rep.lift.kernel, lift="exact").distances()
+    found = lc.represent(X[few], labels[few], lift=rep.lift)
+    errors = np.abs(found.distances() - exact)
+    assert errors.max() < 1e-5
+    assert (errors <= found.distance_errors()).all()
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
 def test_the_bound_is_not_idle(d):
     """From wall to wall the error comes near what is stated."""
     corners = np.stack([np.zeros(d), np.full(d, 4.0)])

@@ -83,11 +83,11 @@ def lift_rows(
 
 def _grid_for(samples: list[Sample], kernel: Kernel, tol: float | None) -> GridLift | None:
     """A grid of frequencies for these points, if one is precise enough and not too large."""
-    box = _box(samples)
+    box, n = _box(samples), sum(len(X) for X, _ in samples)
     if tol is None:
-        return grid_where_it_fits(kernel, box)
+        return grid_where_it_fits(kernel, box, n)
     # A distance errs by no more than √(4ε) over the length of a mean embedding, rarely below 0.2.
-    return grid_where_it_fits(kernel, box, eps=min(1e-6, max(tol**2 / 100, 1e-13)))
+    return grid_where_it_fits(kernel, box, n, eps=min(9e-7, max(tol**2 / 100, 1e-13)))
 
 
 def _box(samples: list[Sample]) -> tuple[Any, Any]:

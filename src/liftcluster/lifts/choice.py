@@ -163,14 +163,16 @@ def choose_lift(
 
 
 def grid_where_it_fits(
-    kernel: Kernel, box: tuple[Array, Array], eps: float = _GRID_ERROR
+    kernel: Kernel, box: tuple[Array, Array], n: int, eps: float = _GRID_ERROR
 ) -> GridLift | None:
     """The grid that serves better than random frequencies would, where there is one."""
     if not isinstance(kernel, Gaussian) or len(box[0]) > MOST_AXES:
         return None
     while eps <= _COARSEST_GRID:
         try:
-            return fit_grid_lift(kernel, box, eps=eps, most=_GRID_UP_TO)
+            lift = fit_grid_lift(kernel, box, eps=eps, most=_GRID_UP_TO)
+            coarse = n * lift.n_components > _DOUBLE_UP_TO and eps >= _GRID_ERROR
+            return fit_grid_lift(kernel, box, eps=eps, dtype=np.float32) if coarse else lift
         except GridTooLarge:
             eps *= 10
     return None

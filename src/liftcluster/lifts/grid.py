@@ -26,6 +26,7 @@ MOST_AXES = 3
 MOST_GRID_COMPONENTS = 2**17
 _MOST_MULTIPLES = 512  # on one axis; the kernels in C have room for as many
 _TRANSFORM_FROM = {1: 10**9, 2: 1500, 3: 1500}  # components: finufft is quicker, where installed
+_ROUNDING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-14}  # of phases
 _MARGIN = 0.1  # of the range, within which points beyond the box are still welcome
 
 
@@ -227,14 +228,17 @@ def fit_grid_lift(
         )
     axes = zip(2 * half_range, steps, counts, strict=True)
     error = sum(_axis_error(kernel, width, h, N) for width, h, N in axes)
+    error += _ROUNDING[np.dtype(dtype)]
     return GridLift(kernel, low / 2 + high / 2, half_range, steps, counts, error, dtype)
 
 
-def finest_grid_lift(kernel: Kernel, box: tuple[Any, Any], most: int) -> GridLift:
+def finest_grid_lift(
+    kernel: Kernel, box: tuple[Any, Any], most: int, dtype: Any = np.float64
+) -> GridLift:
     """The most precise grid that has no more than ``most`` components."""
     for exponent in np.arange(-14, -0.5, 0.25):
         try:
-            return fit_grid_lift(kernel, box, eps=10**exponent, most=most)
+            return fit_grid_lift(kernel, box, eps=10**exponent, most=most, dtype=dtype)
         except GridTooLarge:
             continue
     return fit_grid_lift(kernel, box, eps=10**-0.5, most=most)  # says that it is too large
