@@ -32,7 +32,7 @@ LAYERS = [
     ["methods.selection", "methods", "methods.registry"],
     ["combination", "ensembles"],
     ["estimators", "datasets"],
-    ["plot"],
+    ["plot", "anndata"],
     ["files.table", "files.labels"],
     ["files.text", "files.arrays", "files.columnar", "files.writing", "files.matching"],
     ["files.opening"],
