@@ -19,8 +19,6 @@ from ..representing import represent
 
 __all__ = ["combine", "compare_all", "compare_two", "consensus_columns", "make_page"]
 
-_USUAL = ("lift_emd", "adjusted_rand")  # one that sees where points are, and the best known
-
 
 def compare_two(read: Clusterings, measures: list[str], lifting: Mapping[str, Any]) -> Comparison:
     (first, a), (second, b) = read.partitions.items()
@@ -31,7 +29,15 @@ def compare_all(
     read: Clusterings, measures: list[str], lifting: Mapping[str, Any]
 ) -> tuple[dict[str, list[list[Estimate]]], Representation | None]:
     """Every two of several clusterings under some measures, lifted once."""
-    usual = [name for name in _USUAL if read.X is not None or MEASURES[name].needs == "table"]
+    # A soft clustering is not at distance zero from itself by pairs of points, which would puzzle.
+    usual = [
+        name
+        for name, fits in {
+            "lift_emd": read.X is not None,
+            "adjusted_rand": all(p.is_hard for p in read.partitions.values()) or read.X is None,
+        }.items()
+        if fits
+    ]
     wanted = measures or usual
     rep = None
     if read.X is not None and any(MEASURES[name].needs == "vectors" for name in wanted):
