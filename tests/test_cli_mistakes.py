@@ -85,8 +85,6 @@ READERS = ["compare {} ", "consensus {} -k 2 --out found.csv ", "report {} --out
     ],
 )
 def test_a_wrong_input_is_one_line(mistake, folder, reader, file, content, options, message):
-    if reader.startswith("report") and "wide" in options:
-        pytest.skip("the page does that itself")
     (folder / "sub").mkdir()
     (folder / "short.csv").write_text("kind,person\na,p0\nb,p99\n")
     if content is not None:

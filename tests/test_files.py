@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import liftcluster as lc
 import liftcluster.files.table as table_module
 import liftcluster.files.text as text_module
-from liftcluster.files import InputError, open_table, read_clusterings, write_columns
+from liftcluster.files import InputError, open_table, read_clusterings, write_columns, write_text
 
 X = np.array([[1.5, -2.0], [0.25, 1e-3], [3.0, 4.0], [-1.0, 2.0]])
 KIND = ["a", "b", "", "a"]
@@ -440,6 +441,12 @@ def test_a_device_is_written_to_and_not_replaced():
     with pytest.raises(InputError, match="No space left"):
         write_columns("/dev/full", {"label": np.arange(100_000)})
     assert not os.path.isfile("/dev/full")
+
+
+def test_no_result_takes_the_place_of_a_device():
+    lc.represent([[0.0], [1.0]], [0, 1]).save(os.devnull)
+    write_text(os.devnull, "text")
+    assert not os.path.isfile(os.devnull)
 
 
 def test_the_file_behind_a_link_is_replaced_not_the_link(tmp_path):

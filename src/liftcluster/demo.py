@@ -15,6 +15,7 @@ from ._typing import FloatArray
 from .combination import consensus
 from .comparison import compare, distance_matrix
 from .explanation import Comparison
+from .files import write_text
 from .measures.registry import MEASURES, Measure
 from .methods.registry import METHODS
 from .partition import Partition
@@ -92,10 +93,11 @@ def _write_page(
 ) -> None:
     try:
         report = importlib.import_module("liftcluster.report")  # loads an extra: only when needed
-        report.make_report(partitions, X, title="Handwritten digits, clustered").save(page)
+        made = report.make_report(partitions, X, title="Handwritten digits, clustered", rng=0)
     except ImportError as error:
         console.print(f"No page was written: {error}", markup=False)
         return
+    write_text(page, made.html())
     console.print(f"A page about it: {page} (open it in a browser)", markup=False)
 
 

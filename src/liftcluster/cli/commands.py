@@ -15,6 +15,7 @@ from ..files import (
     read_clusterings,
     write_columns,
     write_csv,
+    write_text,
 )
 from . import options as o
 from .application import EXIT_CODES, app
@@ -226,7 +227,7 @@ def report_command(
         title=title,
         **lifting,
     )
-    page.save(out)
+    write_text(out, page.html())
     show_notes(read, quiet)
     if json:
         show_json(page.to_dict() | {"out": str(out)})

@@ -12,6 +12,7 @@ from ..files import InputError, split_names
 from ..lifts.choice import LIFTS
 from ..measures.registry import MEASURES
 from ..methods.registry import METHODS
+from ..scales import bandwidth as bandwidth_rule
 
 __all__ = [
     "Bandwidth",
@@ -269,6 +270,10 @@ def _as_bandwidth(text: str) -> Any:
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
+        if text != "auto":
+            bandwidth_rule(
+                [[0.0], [1.0]], text
+            )  # any points do to find out if there is such a rule
         return text
     for number in numbers:
         check_positive(number, "--bandwidth")

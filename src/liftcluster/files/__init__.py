@@ -6,6 +6,6 @@ from .clusterings import split_names as split_names
 from .opening import open_table as open_table
 from .table import InputError as InputError
 from .writing import check_target as check_target
-from .writing import replacing as replacing
 from .writing import write_columns as write_columns
 from .writing import write_csv as write_csv
+from .writing import write_text as write_text

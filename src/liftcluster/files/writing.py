@@ -7,8 +7,6 @@ import gzip
 import importlib
 import io
 import os
-import shutil
-import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
@@ -18,9 +16,10 @@ from typing import IO, Any
 import numpy as np
 
 from .._typing import Array
+from .._writing import replacing
 from .table import InputError
 
-__all__ = ["check_target", "replacing", "write_columns", "write_csv"]
+__all__ = ["check_target", "write_columns", "write_csv", "write_text"]
 
 
 def write_columns(path: str | PathLike[str], columns: Mapping[str, Array]) -> None:
@@ -40,7 +39,7 @@ def write_columns(path: str | PathLike[str], columns: Mapping[str, Array]) -> No
     """
     target = check_target(path, _WRITERS)
     write = _WRITERS[_suffix(target, _WRITERS)]
-    with replacing(target) as temporary, open(temporary, "wb") as file:
+    with _writing(target) as file:
         write(file, columns)
 
 
@@ -59,27 +58,19 @@ def check_target(path: str | PathLike[str], suffixes: Collection[str]) -> Path:
     return target
 
 
+def write_text(path: str | PathLike[str], text: str) -> None:
+    """A page or other text, as UTF-8."""
+    with _writing(Path(path)) as file:
+        file.write(text.encode())
+
+
 @contextmanager
-def replacing(path: str | PathLike[str]) -> Iterator[Path]:
-    """A name to write to; what was written takes the place of the target when it is whole."""
-    target = Path(path)
-    if target.exists() and not target.is_file():  # a device takes what it is given
-        try:
-            yield target
-        except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
-        return
-    target = target.resolve()  # the file behind a link, not the link
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
+def _writing(target: Path) -> Iterator[IO[bytes]]:
     try:
-        yield temporary
-        if target.exists():
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
+        with replacing(target) as temporary, open(temporary, "wb") as file:
+            yield file
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise InputError(f"{target} cannot be written: {error.strerror}") from error
 
 
 def write_csv(file: IO[str], columns: Mapping[str, Array], delimiter: str = ",") -> None:
