@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 import liftcluster as lc
 import liftcluster.files.table as table_module
 import liftcluster.files.text as text_module
-from liftcluster.files import InputError, open_table, read_clusterings, write_columns, write_text
+from liftcluster.files import (
+    InputError,
+    check_target,
+    open_table,
+    read_clusterings,
+    write_columns,
+    write_text,
+)
 
 X = np.array([[1.5, -2.0], [0.25, 1e-3], [3.0, 4.0], [-1.0, 2.0]])
 KIND = ["a", "b", "", "a"]
@@ -203,6 +210,23 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         read_clusterings(path, labels=["kind"])
+
+
+def test_a_bad_cell_in_a_column_nobody_chose_says_how_to_choose(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("x,other,kind\n1,2,a\n3,,b\n5,6,a\n")
+    with pytest.raises(
+        InputError, match=r"'other': the cell is empty .*choose them with --columns"
+    ):
+        read_clusterings(path, labels=["kind"])
+    with pytest.raises(InputError, match=r"the cell is empty$"):
+        read_clusterings(path, labels=["kind"], columns=["other"])
+
+
+def test_numbers_that_only_python_reads_as_such_are_not_taken_for_coordinates(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("x,batch,kind\n1,1_2,a\n3,2_2,b\n")
+    assert read_clusterings(path, labels=["kind"]).columns == ["x"]
 
 
 def test_text_in_another_encoding_is_refused(tmp_path):
@@ -441,6 +465,12 @@ def test_a_device_is_written_to_and_not_replaced():
     with pytest.raises(InputError, match="No space left"):
         write_columns("/dev/full", {"label": np.arange(100_000)})
     assert not os.path.isfile("/dev/full")
+
+
+def test_parquet_without_its_library_is_refused_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr("liftcluster.files.writing.find_spec", lambda name: None)
+    with pytest.raises(InputError, match="needs pyarrow: pip install"):
+        check_target(tmp_path / "found.parquet", [".csv", ".parquet"])
 
 
 def test_no_result_takes_the_place_of_a_device():

@@ -13,7 +13,7 @@ from .._typing import Array, FloatArray
 from ..partition import Partition
 from .matching import Wishes, match_rows
 from .opening import open_table
-from .table import InputError, Table, listed
+from .table import CellError, InputError, Table, listed
 
 __all__ = ["Clusterings", "read_clusterings"]
 
@@ -102,7 +102,13 @@ def read_clusterings(
         _choose_points(main, columns, {*where, *main.numbers}, id, notes) if points else []
     )
     files = [main, *others, *(w for _, w, _ in soft if w is not main and w not in others)]
-    match_rows(files, id, notes)
+    try:
+        match_rows(files, id, notes)
+    except CellError as error:
+        if columns or error.column not in coordinates:
+            raise
+        hint = f"{error.column!r} was taken for a coordinate, choose them with --columns"
+        raise InputError(f"{error} ({hint})") from None
     partitions = {name: _labels(wishes, name, notes) for name, wishes in where.items()}
     partitions |= {name: _memberships(name, w, columns) for name, w, columns in soft}
     X = main.block(coordinates) if points else None

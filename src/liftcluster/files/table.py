@@ -14,13 +14,21 @@ import numpy as np
 from .._typing import Array
 from .._validation import first_bad_cell
 
-__all__ = ["MOST_BYTES", "InputError", "Table", "as_numbers", "check_size", "listed"]
+__all__ = ["MOST_BYTES", "CellError", "InputError", "Table", "as_numbers", "check_size", "listed"]
 
 MOST_BYTES = 2**34  # of one file once decompressed: 16 GiB
 
 
 class InputError(ValueError):
     """A file or a choice of columns that cannot be used; the message says which and why."""
+
+
+class CellError(InputError):
+    """A cell that should hold a number and does not."""
+
+    def __init__(self, message: str, column: str) -> None:
+        super().__init__(message)
+        self.column = column
 
 
 class Table(ABC):
@@ -72,9 +80,7 @@ def as_numbers(values: Any, path: Path, name: str) -> Array:
         row, column = bad
         within = f" (number {column + 1} of it)" if array.ndim == 2 else ""
         what = "is empty" if np.isnan(block[row, column]) else f"is {block[row, column]}"
-        raise InputError(
-            f"{path}, row {row + 1}, column {name!r}{within} {what}; fill it in or drop the row"
-        )
+        raise CellError(f"{path}, row {row + 1}, column {name!r}{within} {what}", name)
     return array
 
 

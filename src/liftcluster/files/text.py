@@ -18,7 +18,7 @@ import numpy as np
 from .._progress import progress_bar
 from .._typing import Array, FloatArray
 from .labels import MISSING, label_values
-from .table import MOST_BYTES, InputError, Table, check_size
+from .table import MOST_BYTES, CellError, InputError, Table, check_size
 
 __all__ = ["TextTable"]
 
@@ -100,7 +100,7 @@ class TextTable(Table):
                     where = (
                         f"{self.path}, line {self._line_of(start + r)}, column {self.names[i]!r}"
                     )
-                    raise InputError(f"{where}: {trouble}")
+                    raise CellError(f"{where}: {trouble}", self.names[i])
         raise AssertionError("a cell that was not a number is one now")
 
     def _check_widths(self, rows: list[Row], start: int) -> None:
@@ -259,6 +259,7 @@ def _mostly_numbers(cells: list[str]) -> bool:
 
 
 def _is_number(cell: str) -> bool:
+    """Whether a cell looks like a number to a person; 1_2, a number for Python, does not."""
     try:
         float(cell)
     except ValueError:
@@ -271,7 +272,8 @@ def _trouble(cell: str) -> str | None:
     shown = cell if len(cell) <= 40 else cell[:40] + "…"
     if cell.strip().lower() in MISSING:
         return f"{shown!r} where a number should be" if cell.strip() else "the cell is empty"
-    if not _is_number(cell):
+    try:
+        return None if np.isfinite(float(cell)) else f"{shown!r} is not finite"
+    except ValueError:
         comma = "; decimals are written with a point" if _is_number(cell.replace(",", ".")) else ""
         return f"{shown!r} is not a number{comma}"
-    return None if np.isfinite(float(cell)) else f"{shown!r} is not finite"

@@ -9,6 +9,7 @@ import io
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -48,7 +49,8 @@ def check_target(path: str | PathLike[str], suffixes: Collection[str]) -> Path:
     target = Path(path)
     if target.is_dir():
         raise InputError(f"{target} is a folder; give the name of a file in it")
-    _suffix(target, suffixes)
+    if _suffix(target, suffixes) == ".parquet" and find_spec("pyarrow") is None:
+        raise InputError('writing Parquet needs pyarrow: pip install "liftcluster[parquet]"')
     folder = target.parent
     if not folder.is_dir():
         raise InputError(f"{target} cannot be written: there is no folder {folder}; make it first")
@@ -109,13 +111,8 @@ def _write_npz(file: IO[bytes], columns: Mapping[str, Array]) -> None:
 
 
 def _write_parquet(file: IO[bytes], columns: Mapping[str, Array]) -> None:
-    try:
-        arrow = importlib.import_module("pyarrow")
-        parquet = importlib.import_module("pyarrow.parquet")
-    except ImportError:
-        raise InputError(
-            'writing Parquet needs pyarrow: pip install "liftcluster[parquet]"'
-        ) from None
+    arrow = importlib.import_module("pyarrow")
+    parquet = importlib.import_module("pyarrow.parquet")
     parquet.write_table(arrow.table({n: arrow.array(a) for n, a in _flat(columns).items()}), file)
 
 
