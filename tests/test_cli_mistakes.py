@@ -1,6 +1,8 @@
 """Mistakes on the command line: one clear line, exit code 2, and no partial file."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -155,7 +157,9 @@ def test_a_full_disk_leaves_what_was_there(mistake, folder, monkeypatch):
     assert "found.csv cannot be written: No space left on device" in mistake(command)
 
 
-def test_a_full_device_is_one_line(mistake):
-    assert "/dev/full cannot be written: No space left" in mistake(
-        "consensus mine.csv -c x,y -l u,v -k 2 --out /dev/full"
-    )
+def test_output_to_a_full_device_is_one_line():
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "liftcluster", "measures"]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr == "liftcluster: the output cannot be written: No space left on device\n"

@@ -11,7 +11,7 @@ from typing import IO
 import numpy as np
 
 from .._typing import Array
-from .table import InputError, Table, as_numbers, check_size
+from .table import InputError, Table, as_numbers, check_size, whole
 
 __all__ = ["ArrayTable", "open_npy", "open_npz"]
 
@@ -54,7 +54,7 @@ class ArrayTable(Table):
 
 def open_npy(path: Path) -> ArrayTable:
     """A matrix is points (columns 1, 2, ...), a vector is labels called as the file is."""
-    with open(path, "rb") as file:
+    with whole(path, "npy"), open(path, "rb") as file:
         array = _read_array(file, path, path.stat().st_size)
     if array.dtype.names:
         return ArrayTable(path, {name: array[name] for name in array.dtype.names})
@@ -68,18 +68,13 @@ def open_npy(path: Path) -> ArrayTable:
 
 def open_npz(path: Path) -> ArrayTable:
     arrays = {}
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = [m for m in archive.infolist() if m.filename.endswith(".npy")]
-            check_size(sum(m.file_size for m in members), path)
-            for member in members:
-                with archive.open(member) as file:
-                    name = member.filename.removesuffix(".npy")
-                    arrays[name] = _read_array(file, path, member.file_size)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise InputError(
-            f"{path} is not a whole npz file: {error}; write it with np.savez"
-        ) from None
+    with whole(path, "npz"), zipfile.ZipFile(path) as archive:
+        members = [m for m in archive.infolist() if m.filename.endswith(".npy")]
+        check_size(sum(m.file_size for m in members), path)
+        for member in members:
+            with archive.open(member) as file:
+                name = member.filename.removesuffix(".npy")
+                arrays[name] = _read_array(file, path, member.file_size)
     if not arrays:
         raise InputError(f"{path} holds no arrays; write it with np.savez")
     return ArrayTable(path, arrays)
@@ -87,27 +82,21 @@ def open_npz(path: Path) -> ArrayTable:
 
 def _read_array(file: IO[bytes], path: Path, size: int) -> Array:
     """One array whose header promises no more than the file holds, and no Python objects."""
-    try:
-        version = np.lib.format.read_magic(file)
-        read_header = (
-            np.lib.format.read_array_header_1_0
-            if version == (1, 0)
-            else np.lib.format.read_array_header_2_0
+    version = np.lib.format.read_magic(file)
+    read_header = (
+        np.lib.format.read_array_header_1_0
+        if version == (1, 0)
+        else np.lib.format.read_array_header_2_0
+    )
+    shape, _, dtype = read_header(file)
+    if dtype.hasobject:
+        raise InputError(
+            f"{path} holds pickled Python objects, which are never loaded; save labels as text or "
+            "numbers: np.save(path, labels.astype(str))"
         )
-        shape, _, dtype = read_header(file)
-        if dtype.hasobject:
-            raise InputError(
-                f"{path} holds pickled Python objects, which are never loaded; save labels as text "
-                "or numbers: np.save(path, labels.astype(str))"
-            )
-        needed = math.prod(shape) * dtype.itemsize
-        check_size(needed, path)
-        if needed > size:
-            raise ValueError(f"shape {shape} needs {needed:,} bytes and there are {size:,}")
-        file.seek(0)
-        return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
-    except InputError:
-        raise
-    except ValueError as error:
-        reason = str(error).split("\n")[0]
-        raise InputError(f"{path} is not a whole NumPy file: {reason}") from None
+    needed = math.prod(shape) * dtype.itemsize
+    check_size(needed, path)
+    if needed > size:
+        raise ValueError(f"shape {shape} needs {needed:,} bytes and there are {size:,}")
+    file.seek(0)
+    return np.asarray(np.lib.format.read_array(file, allow_pickle=False))

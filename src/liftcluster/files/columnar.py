@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from .table import InputError, Table, as_numbers, check_size
+from .table import InputError, Table, as_numbers, check_size, whole
 
 __all__ = ["AnnDataTable", "ParquetTable"]
 
@@ -21,10 +21,8 @@ class ParquetTable(Table):
     def __init__(self, path: Path) -> None:
         parquet = _needed("pyarrow.parquet", "parquet", path)
         self.path = path
-        try:
+        with whole(path, "Parquet"):
             self.file: Any = parquet.ParquetFile(path)
-        except (ValueError, OSError) as error:  # pyarrow's errors derive from these
-            raise InputError(f"{path} is not a whole Parquet file: {error}") from None
         schema = self.file.schema_arrow
         self.names = list(schema.names)
         twice = [name for name in self.names if self.names.count(name) > 1]
@@ -49,7 +47,8 @@ class ParquetTable(Table):
     def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
         # A run of equal values is tiny on disk: what counts is what it becomes.
         check_size(8 * self.file.metadata.num_rows * (len(numbers) + len(texts)), self.path)
-        table = self.file.read(columns=[*numbers, *texts])
+        with whole(self.path, "Parquet"):
+            table = self.file.read(columns=[*numbers, *texts])
         found = {name: self._numbers(table, name) for name in numbers}
         return found | {name: _objects(table[name].to_pylist()) for name in texts}
 
@@ -66,10 +65,8 @@ class AnnDataTable(Table):
     def __init__(self, path: Path) -> None:
         anndata = _needed("anndata", "anndata", path)
         self.path = path
-        try:
+        with whole(path, "h5ad"):
             self.data: Any = anndata.read_h5ad(path, backed="r")
-        except Exception as error:  # h5py and anndata raise many kinds for a file that is none
-            raise InputError(f"{path} is not a whole h5ad file: {_first_line(error)}") from None
         self.names = ["obs_names", *map(str, self.data.obs.columns), *self.data.obsm, "X"]
 
     def likely_points(self, taken: Collection[str]) -> list[str]:
@@ -118,7 +115,3 @@ def _objects(values: list[Any]) -> Array:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,7 +15,16 @@ import numpy as np
 from .._typing import Array
 from .._validation import first_bad_cell
 
-__all__ = ["MOST_BYTES", "CellError", "InputError", "Table", "as_numbers", "check_size", "listed"]
+__all__ = [
+    "MOST_BYTES",
+    "CellError",
+    "InputError",
+    "Table",
+    "as_numbers",
+    "check_size",
+    "listed",
+    "whole",
+]
 
 MOST_BYTES = 2**34  # of one file once decompressed: 16 GiB
 
@@ -65,6 +75,18 @@ class Table(ABC):
         near = get_close_matches(name, self.names, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"its columns: {listed(self.names)}"
         return f"{self.path} has no column {name!r}; {hint}"
+
+
+@contextmanager
+def whole(path: Path, kind: str) -> Iterator[None]:
+    """Around the work of a parser: a damaged file makes it raise nearly anything."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).split("\n")[0]
+        raise InputError(f"{path} is not a whole {kind} file: {reason}") from error
 
 
 def as_numbers(values: Any, path: Path, name: str) -> Array:

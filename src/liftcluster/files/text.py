@@ -45,8 +45,11 @@ class TextTable(Table):
             )
         if any("\0" in line for line in sample):
             raise InputError(f"{path} is not text: it has zero bytes; save it as CSV in UTF-8")
-        self.delimiter = _delimiter(sample, path)
-        rows = [row for row in csv.reader(sample, delimiter=self.delimiter) if row]
+        try:
+            self.delimiter = _delimiter(sample, path)
+            rows = [row for row in csv.reader(sample, delimiter=self.delimiter) if row]
+        except csv.Error as error:
+            raise InputError(f"{path} is not a table of text: {error}") from None
         self.has_header = not _is_data(rows[0])
         self.names = _names(rows[0], path) if self.has_header else _numbered(rows[0])
         self._sample = rows[1:] if self.has_header else rows
