@@ -23,8 +23,8 @@ class ParquetTable(Table):
         self.path = path
         with whole(path, "Parquet"):
             self.file: Any = parquet.ParquetFile(path)
-        schema = self.file.schema_arrow
-        self.names = list(schema.names)
+            schema = self.file.schema_arrow
+            self.names = list(schema.names)
         twice = [name for name in self.names if self.names.count(name) > 1]
         if twice:
             raise InputError(f"{path} has two columns called {twice[0]!r}; rename one of them")
@@ -49,8 +49,8 @@ class ParquetTable(Table):
         check_size(8 * self.file.metadata.num_rows * (len(numbers) + len(texts)), self.path)
         with whole(self.path, "Parquet"):
             table = self.file.read(columns=[*numbers, *texts])
-        found = {name: self._numbers(table, name) for name in numbers}
-        return found | {name: _objects(table[name].to_pylist()) for name in texts}
+            found = {name: self._numbers(table, name) for name in numbers}
+            return found | {name: _objects(table[name].to_pylist()) for name in texts}
 
     def _numbers(self, table: Any, name: str) -> Array:
         values = table[name].to_numpy()
@@ -74,8 +74,9 @@ class AnnDataTable(Table):
         return ["X_pca"] if "X_pca" in self.data.obsm else ["X"]
 
     def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
-        found = {name: as_numbers(self._block(name), self.path, name) for name in numbers}
-        return found | {name: self._labels(name) for name in texts}
+        with whole(self.path, "h5ad"):
+            found = {name: as_numbers(self._block(name), self.path, name) for name in numbers}
+            return found | {name: self._labels(name) for name in texts}
 
     def _block(self, name: str) -> Any:
         if name == "X":
