@@ -28,7 +28,7 @@ def progress_bar(description: str, total: int, *, show: bool | None = None) -> I
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed}/{task.total}"),
         TimeRemainingColumn(),
@@ -64,7 +64,7 @@ def busy(description: str, *, show: bool | None = None) -> Iterator[None]:
 
     sign = Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         TimeElapsedColumn(),
         console=Console(stderr=True, force_terminal=show),
         transient=True,

@@ -22,7 +22,11 @@ __all__ = ["combine", "compare_all", "compare_two", "consensus_columns", "make_p
 
 def compare_two(read: Clusterings, measures: list[str], lifting: Mapping[str, Any]) -> Comparison:
     (first, a), (second, b) = read.partitions.items()
-    return compare(a, b, read.X, measures=measures or None, names=(first, second), **lifting)
+    options: dict[str, Any] = {"measures": measures or None, "names": (first, second), **lifting}
+    if any(MEASURES[name].slow for name in measures):  # which have a bar of their own
+        return compare(a, b, read.X, **options)
+    with busy(f"comparing {first} and {second}"):
+        return compare(a, b, read.X, **options, progress=False)
 
 
 def compare_all(
