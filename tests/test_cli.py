@@ -176,6 +176,13 @@ def test_the_same_seed_gives_the_same_numbers(run, mine):
     assert run(*args, 5) != run(*args, 6)
 
 
+def test_an_error_that_is_not_known_is_null_in_json(run, mine):
+    args = ("compare", mine, *COLUMNS, "-l", "kmeans,ward,complete", "--lift", "fourier")
+    code, out, _ = run(*args, "--n-components", 2, "--json")
+    assert code == 0
+    assert json.loads(out)["measures"]["lift_emd"]["error"][0] == [0.0, None, None]
+
+
 def test_the_coordinates_taken_by_default_are_named(run, mine):
     args = ("compare", mine, "--labels", "kmeans,ward")
     code, _, err = run(*args)

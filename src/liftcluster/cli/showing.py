@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -48,7 +49,7 @@ def show_notes(read: Clusterings, quiet: bool) -> None:
 
 
 def show_json(values: Mapping[str, Any]) -> None:
-    typer.echo(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False, default=_plain))
+    typer.echo(json.dumps(_plain(values), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def show_comparison(console: Console, found: Comparison, verbose: bool) -> None:
@@ -139,7 +140,13 @@ def show_lift(console: Console, representation: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON does not know: NumPy's numbers and arrays, and names of any kind."""
+    """What JSON knows: no arrays, no infinity (an error that one draw cannot tell), no objects."""
     if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    return str(value)
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)
