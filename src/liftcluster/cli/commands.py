@@ -62,13 +62,13 @@ def compare_command(
 
     **Examples**
 
-    `liftcluster compare mine.csv --columns height,weight --labels kmeans,hdbscan`
+    * `liftcluster compare mine.csv --columns height,weight --labels kmeans,hdbscan`
 
-    `liftcluster compare cells.h5ad --columns X_pca --labels leiden,cell_type --json`
+    * `liftcluster compare cells.h5ad --columns X_pca --labels leiden,cell_type --json`
 
-    `liftcluster compare points.npy --labels-file labels.csv --measures lift_emd,rand,vi`
+    * `liftcluster compare points.npy --labels-file labels.csv --measures lift_emd,rand,vi`
 
-    `liftcluster compare mine.csv --labels kmeans --memberships "gmm=p0,p1,p2"`
+    * `liftcluster compare mine.csv --labels kmeans --memberships "gmm=p0,p1,p2"`
     """
     wanted, console = o.as_measures(measures), make_console()
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed, tol)
@@ -134,11 +134,11 @@ def consensus_command(
 
     **Examples**
 
-    `liftcluster consensus mine.csv --labels a,b,c --n-clusters 4 --out consensus.csv`
+    * `liftcluster consensus mine.csv --labels a,b,c --n-clusters 4 --out consensus.csv`
 
-    `liftcluster consensus mine.csv -c height,weight -l a,b,c --method lift_hac --json`
+    * `liftcluster consensus mine.csv -c height,weight -l a,b,c --method lift_hac --json`
 
-    `liftcluster consensus labels.csv --labels a,b,c -k 4 --labels-only --method majority`
+    * `liftcluster consensus labels.csv --labels a,b,c -k 4 --labels-only --method majority`
     """
     if out is not None and out != "-":
         check_target(out, _TABLES)
@@ -208,9 +208,9 @@ def report_command(
 
     **Examples**
 
-    `liftcluster report mine.csv --columns height,weight --labels kmeans,hdbscan --out page.html`
+    * `liftcluster report mine.csv --columns height,weight --labels kmeans,hdbscan --out page.html`
 
-    `liftcluster report cells.h5ad -c X_pca -l leiden,cell_type --consensus auto`
+    * `liftcluster report cells.h5ad -c X_pca -l leiden,cell_type --consensus auto`
     """
     check_target(out, (".html", ".htm"))
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
