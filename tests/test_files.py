@@ -380,6 +380,21 @@ def test_rows_of_two_files_meet_by_their_id(tmp_path):
     assert any("1 rows are of no point" in note for note in found.notes)
 
 
+def test_numbers_and_text_that_look_alike_are_the_same_id(tmp_path):
+    (tmp_path / "points.csv").write_text("cell,x\n1,1\n2,2\n")
+    (tmp_path / "labels.csv").write_text("kind,cell\nb,2\na,1\nz,x1\n")
+    found = read_clusterings(
+        tmp_path / "points.csv", labels_files=[tmp_path / "labels.csv"], id="cell"
+    )
+    assert found.partitions["kind"].labels.tolist() == [0, 1]
+
+
+def test_arrays_of_different_lengths_are_refused(tmp_path):
+    np.savez(tmp_path / "mine.npz", X=X, kind=np.array([0, 1, 1]))
+    with pytest.raises(InputError, match="different lengths: 'X' 4, 'kind' 3"):
+        read_clusterings(tmp_path / "mine.npz", labels=["kind"])
+
+
 @pytest.mark.parametrize(
     ("labels", "message"),
     [

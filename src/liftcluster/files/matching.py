@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -67,12 +66,13 @@ def match_rows(files: list[Wishes], id: str | None, notes: list[str]) -> None:
             )
 
 
-def _index(wishes: Wishes, id: str) -> dict[Any, int]:
-    """The row of each id."""
-    rows: dict[Any, int] = {}
+def _index(wishes: Wishes, id: str) -> dict[str, int]:
+    """The row of each id, as text: 7 in one file is "7" in another that also has an "x7"."""
+    rows: dict[str, int] = {}
     for i, value in enumerate(wishes.found[id].tolist()):
         if value is None:
             raise InputError(f"{wishes.table.path} has no {id!r} for point {i + 1}; fill it in")
+        value = str(value)
         if value in rows:
             raise InputError(
                 f"{wishes.table.path} has {value!r} twice in its column {id!r}; ids must differ"
@@ -82,7 +82,7 @@ def _index(wishes: Wishes, id: str) -> dict[Any, int]:
 
 
 def _rows_of(
-    index: dict[Any, int] | None, wishes: Wishes, id: str, main: Wishes, notes: list[str]
+    index: dict[str, int] | None, wishes: Wishes, id: str, main: Wishes, notes: list[str]
 ) -> IntArray:
     assert index is not None
     theirs = _index(wishes, id)
