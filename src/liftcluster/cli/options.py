@@ -62,7 +62,9 @@ def _complete(choices: Any) -> Any:
 Points = Annotated[
     Path,
     typer.Argument(
-        help="The points: CSV or TSV (also .gz), Parquet, npy, npz or h5ad.", show_default=False
+        help="The points: CSV or TSV (also .gz), Parquet, npy, npz or h5ad.",
+        show_default=False,
+        readable=False,  # whether it is, the reader of files says better
     ),
 ]
 Columns = Annotated[
@@ -92,6 +94,7 @@ LabelsFile = Annotated[
     typer.Option(
         "--labels-file",
         help="Another table with labels of the same points. May be repeated.",
+        readable=False,
         rich_help_panel=_FILES,
         show_default=False,
     ),
