@@ -9,7 +9,7 @@ ROOT = Path(liftcluster.__file__).parent
 
 # Each module may import from the lines above its own.
 LAYERS = [
-    ["_typing", "_progress", "_native", "_threads"],
+    ["_typing", "_progress", "_writing", "_native", "_threads"],
     ["_arrays"],
     ["_validation", "_labels"],
     ["partition", "kernels", "transport", "uncertainty"],
@@ -34,8 +34,16 @@ LAYERS = [
     ["methods.selection", "methods", "methods.registry"],
     ["combination", "ensembles"],
     ["estimators", "datasets"],
-    ["plot"],
+    ["plot", "anndata"],
+    ["files.table", "files.labels"],
+    ["files.text", "files.arrays", "files.columnar", "files.writing", "files.matching"],
+    ["files.opening"],
+    ["files.clusterings"],
+    ["files"],
     ["demo"],
+    ["cli.application", "cli.options", "cli.showing", "cli.work"],
+    ["cli.commands", "cli.tour"],
+    ["cli.running"],
     ["cli"],
     ["__main__"],
     [""],

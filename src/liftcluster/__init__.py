@@ -2,6 +2,7 @@
 
 from importlib.metadata import version as _version
 
+from . import anndata as anndata
 from . import datasets as datasets
 from . import plot as plot
 from .combination import Consensus as Consensus

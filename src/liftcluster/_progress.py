@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["Advance", "progress_bar"]
+__all__ = ["Advance", "busy", "progress_bar"]
 
 Advance = Callable[[int], None]  # how many steps were done since the last call
 
@@ -27,7 +28,7 @@ def progress_bar(description: str, total: int, *, show: bool | None = None) -> I
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed}/{task.total}"),
         TimeRemainingColumn(),
@@ -50,3 +51,32 @@ def progress_bar(description: str, total: int, *, show: bool | None = None) -> I
     finally:
         if started:
             bar.stop()
+
+
+@contextmanager
+def busy(description: str, *, show: bool | None = None) -> Iterator[None]:
+    """A sign of life on stderr for work that cannot say how far it has got, after two seconds."""
+    if not (sys.stderr.isatty() if show is None else show):
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    sign = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TimeElapsedColumn(),
+        console=Console(stderr=True, force_terminal=show),
+        transient=True,
+    )
+    sign.add_task(description, total=None)
+    timer = threading.Timer(_PATIENCE, sign.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        if sign.live.is_started:
+            sign.stop()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
+
 import numpy as np
 from rich.console import Console
 from rich.table import Table
@@ -9,8 +12,10 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_digits
 
 from ._typing import FloatArray
+from .combination import consensus
 from .comparison import compare, distance_matrix
 from .explanation import Comparison
+from .files import write_text
 from .measures.registry import MEASURES, Measure
 from .methods.registry import METHODS
 from .partition import Partition
@@ -20,7 +25,8 @@ from .representing import represent
 __all__ = ["run_demo", "show_measures", "show_methods"]
 
 
-def run_demo(console: Console, seed: int) -> None:
+def run_demo(console: Console, seed: int, page: Path) -> None:
+    """Compare, combine, and write a page about it."""
     X, digits = load_digits(return_X_y=True)
     n, d = X.shape
     console.print(f"[bold]{n:,} handwritten digits[/bold], {d} pixels each, clustered three ways:")
@@ -54,6 +60,45 @@ def run_demo(console: Console, seed: int) -> None:
         represent(X, partitions, lift="exact"),
         represent(X, partitions, lift="fourier", rng=seed),
     )
+    combined = _combine(console, X, partitions["digits"], seed)
+    _write_page(console, X, {**partitions, "consensus": combined}, page)
+
+
+def _combine(console: Console, X: FloatArray, digits: Partition, seed: int) -> Partition:
+    """A consensus of several clusterings, none of which knows the digits, and how it does."""
+    inputs = {
+        f"k-means {i + 1}": Partition.from_labels(
+            KMeans(10, n_init=1, random_state=seed + i).fit(X).labels_
+        )
+        for i in range(4)
+    }
+    inputs["Ward"] = Partition.from_labels(AgglomerativeClustering(10).fit(X).labels_)
+    found = consensus(inputs, 10, X, rng=seed)
+    console.print(
+        "\n[bold]A consensus of five clusterings[/bold] that know nothing of the digits' names"
+    )
+    console.print(f"  {found}", highlight=False)
+    everything = {"digits": digits, **inputs, "consensus": found.partition}
+    D = distance_matrix(everything, X)[0]
+    table = Table("clustering", title="LiftEMD to the digits")
+    table.add_column("distance", justify="right")
+    for name, value in zip(list(everything)[1:], D[1:], strict=True):
+        table.add_row(name, f"{value:.3f}")
+    console.print(table)
+    return found.partition
+
+
+def _write_page(
+    console: Console, X: FloatArray, partitions: dict[str, Partition], page: Path
+) -> None:
+    try:
+        report = importlib.import_module("liftcluster.report")  # loads an extra: only when needed
+        made = report.make_report(partitions, X, title="Handwritten digits, clustered", rng=0)
+    except ImportError as error:
+        console.print(f"No page was written: {error}", markup=False)
+        return
+    write_text(page, made.html())
+    console.print(f"A page about it: {page} (open it in a browser)", markup=False)
 
 
 def show_measures(console: Console) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import uuid
 import zipfile
 from collections.abc import Hashable
 from os import PathLike
@@ -14,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ._typing import Array
+from ._writing import replacing
 from .lifts.base import Lift
 from .lifts.fourier import FourierLift
 from .lifts.grid import GridLift
@@ -42,14 +41,8 @@ def write_npz(path: str | PathLike[str], values: dict[str, Any], arrays: dict[st
     for name, array in arrays.items():
         if np.asarray(array).dtype.hasobject:
             raise ValueError(f"{name} holds Python objects, which cannot be stored without pickle")
-    temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            np.savez(file, values=np.array(json.dumps(values)), allow_pickle=False, **arrays)
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with replacing(target) as temporary, open(temporary, "wb") as file:
+        np.savez(file, values=np.array(json.dumps(values)), allow_pickle=False, **arrays)
 
 
 def read_npz(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -1,0 +1,271 @@
+"""The commands that read somebody's file: compare, consensus, report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..files import (
+    Clusterings,
+    InputError,
+    check_target,
+    read_clusterings,
+    write_columns,
+    write_csv,
+    write_text,
+)
+from . import options as o
+from .application import EXIT_CODES, app
+from .showing import (
+    consensus_as_dict,
+    make_console,
+    show_comparison,
+    show_consensus,
+    show_json,
+    show_lift,
+    show_matrix,
+    show_notes,
+)
+from .work import combine, compare_all, compare_two, consensus_columns, make_page
+
+__all__: list[str] = []
+
+_TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".npz")
+
+
+@app.command("compare", epilog=EXIT_CODES)
+def compare_command(
+    points: o.Points,
+    columns: o.Columns = None,
+    labels: o.Labels = None,
+    labels_file: o.LabelsFile = None,
+    memberships: o.Memberships = None,
+    id: o.Id = None,
+    standardize: o.Standardize = False,
+    labels_only: o.LabelsOnly = False,
+    measures: o.Measures = None,
+    kernel: o.Kernel = "gaussian",
+    bandwidth: o.Bandwidth = "median",
+    lift: o.Lift = "auto",
+    n_components: o.Components = None,
+    tol: o.Tolerance = None,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    verbose: o.Verbose = False,
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,
+) -> None:
+    """Say how far apart clusterings are: two by every measure and what moved, more as a table.
+
+    **Examples**
+
+    * `liftcluster compare mine.csv --columns height,weight --labels kmeans,hdbscan`
+
+    * `liftcluster compare cells.h5ad --columns X_pca --labels leiden,cell_type --json`
+
+    * `liftcluster compare points.npy --labels-file labels.csv --measures lift_emd,rand,vi`
+
+    * `liftcluster compare mine.csv --labels kmeans --memberships "gmm=p0,p1,p2"`
+    """
+    wanted, console = o.as_measures(measures), make_console()
+    lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed, tol)
+    read = _read(points, columns, labels, labels_file, memberships, id, standardize, labels_only)
+    if len(read.partitions) < 2:
+        raise InputError("one clustering cannot be compared; give --labels two or more")
+    if len(read.partitions) == 2:
+        found = compare_two(read, wanted, lifting)
+        show_notes(read, quiet)
+        if json:
+            show_json(found.to_dict() | {"columns": read.columns})
+        else:
+            show_comparison(console, found, verbose)
+        return
+    tables, rep = compare_all(read, wanted, lifting)
+    show_notes(read, quiet)
+    names = list(read.partitions)
+    if json:
+        lifted = None if rep is None or rep.lift is None else rep.lift.describe()
+        show_json({"names": names, "columns": read.columns, "lift": lifted} | _as_lists(tables))
+        return
+    for measure, estimates in tables.items():
+        show_matrix(console, measure, names, estimates)
+    if verbose:
+        show_lift(console, rep)
+
+
+@app.command("consensus", epilog=EXIT_CODES)
+def consensus_command(
+    points: o.Points,
+    columns: o.Columns = None,
+    labels: o.Labels = None,
+    labels_file: o.LabelsFile = None,
+    memberships: o.Memberships = None,
+    id: o.Id = None,
+    standardize: o.Standardize = False,
+    labels_only: o.LabelsOnly = False,
+    n_clusters: Annotated[
+        str, typer.Option("--n-clusters", "-k", help="How many clusters, or auto.")
+    ] = "auto",
+    method: o.Method = "lift_km",
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help=f"Where to write labels, confidence and memberships: {', '.join(_TABLES)}; - is "
+            "CSV on stdout.",
+            show_default=False,
+        ),
+    ] = None,
+    kernel: o.Kernel = "gaussian",
+    bandwidth: o.Bandwidth = "auto",
+    lift: o.Lift = "auto",
+    n_components: o.Components = None,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    verbose: o.Verbose = False,
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,
+) -> None:
+    """Combine clusterings into one: labels, confidence and memberships of every point.
+
+    **Examples**
+
+    * `liftcluster consensus mine.csv --labels a,b,c --n-clusters 4 --out consensus.csv`
+
+    * `liftcluster consensus mine.csv -c height,weight -l a,b,c --method lift_hac --json`
+
+    * `liftcluster consensus labels.csv --labels a,b,c -k 4 --labels-only --method majority`
+    """
+    if out is not None and out != "-":
+        check_target(out, _TABLES)
+    if out == "-" and json:
+        raise InputError("--json and --out - both write to stdout; choose one")
+    lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
+    k, method = o.as_n_clusters(n_clusters), o.as_method(method)
+    read = _read(points, columns, labels, labels_file, memberships, id, standardize, labels_only)
+    found = combine(read, k, method=method, **lifting)
+    show_notes(read, quiet)
+    table = consensus_columns(found, read)
+    if out == "-":
+        write_csv(sys.stdout, table)
+        return
+    if out is not None:
+        write_columns(out, table)
+    if json:
+        show_json(consensus_as_dict(found, read, out))
+        return
+    show_consensus(make_console(), found, verbose)
+    if not quiet:
+        hint = "--out consensus.csv writes it" if out is None else f"written to {out}"
+        print(f"liftcluster: {hint}", file=sys.stderr)
+
+
+@app.command("report", epilog=EXIT_CODES)
+def report_command(
+    points: o.Points,
+    columns: o.Columns = None,
+    labels: o.Labels = None,
+    labels_file: o.LabelsFile = None,
+    memberships: o.Memberships = None,
+    id: o.Id = None,
+    standardize: o.Standardize = False,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path(
+        "report.html"
+    ),
+    title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
+    view: Annotated[
+        str | None,
+        typer.Option(
+            help="Two columns to draw the points by. Default: their principal components.",
+            show_default=False,
+        ),
+    ] = None,
+    consensus: Annotated[
+        str | None,
+        typer.Option(
+            "--consensus",
+            "-k",
+            help="Also show a consensus of so many clusters, or auto.",
+            show_default=False,
+        ),
+    ] = None,
+    method: o.Method = "lift_km",
+    measures: o.Measures = None,
+    kernel: o.Kernel = "gaussian",
+    bandwidth: o.Bandwidth = "median",
+    lift: o.Lift = "auto",
+    n_components: o.Components = None,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,
+) -> None:
+    """Write one HTML page that shows how clusterings differ, where, and what they agree on.
+
+    **Examples**
+
+    * `liftcluster report mine.csv --columns height,weight --labels kmeans,hdbscan --out page.html`
+
+    * `liftcluster report cells.h5ad -c X_pca -l leiden,cell_type --consensus auto`
+    """
+    check_target(out, (".html", ".htm"))
+    lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
+    k = None if consensus is None else o.as_n_clusters(consensus)
+    wanted, method = o.as_measures(measures) or None, o.as_method(method)
+    read = _read(points, columns, labels, labels_file, memberships, id, standardize, False, view)
+    page = make_page(
+        read.partitions,
+        read.X,
+        measures=wanted,
+        consensus=k,
+        method=method,
+        view=read.view,
+        title=title,
+        **lifting,
+    )
+    write_text(out, page.html())
+    show_notes(read, quiet)
+    if json:
+        show_json(page.to_dict() | {"out": str(out)})
+    elif not quiet:
+        print(f"liftcluster: written to {out}; open it in a browser", file=sys.stderr)
+
+
+def _read(
+    points: Path,
+    columns: list[str] | None,
+    labels: list[str] | None,
+    labels_file: list[Path] | None,
+    memberships: list[str] | None,
+    id: str | None,
+    standardize: bool,
+    labels_only: bool,
+    view: str | None = None,
+) -> Clusterings:
+    return read_clusterings(
+        points,
+        labels=o.names_of(labels),
+        columns=o.names_of(columns) or None,
+        labels_files=labels_file or [],
+        memberships=memberships or [],
+        id=id,
+        view=[] if view is None else o.names_of([view]),
+        standardize=standardize,
+        points=not labels_only,
+    )
+
+
+def _as_lists(tables: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "measures": {
+            name: {
+                "value": [[e.value for e in row] for row in rows],
+                "error": [[e.error for e in row] for row in rows],
+            }
+            for name, rows in tables.items()
+        }
+    }

@@ -1,0 +1,294 @@
+"""The options that several commands share, as types that carry their help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .._validation import check_choice, check_count, check_positive
+from ..files import InputError, split_names
+from ..lifts.choice import LIFTS
+from ..measures.registry import MEASURES
+from ..methods.registry import METHODS
+from ..scales import bandwidth as bandwidth_rule
+
+__all__ = [
+    "Bandwidth",
+    "Columns",
+    "Components",
+    "Debug",
+    "Id",
+    "Json",
+    "Kernel",
+    "Labels",
+    "LabelsFile",
+    "LabelsOnly",
+    "Lift",
+    "Measures",
+    "Memberships",
+    "Method",
+    "Points",
+    "Quiet",
+    "Seed",
+    "Standardize",
+    "Tolerance",
+    "Verbose",
+    "as_lifting",
+    "as_measures",
+    "as_method",
+    "as_n_clusters",
+    "names_of",
+]
+
+KERNELS = ("gaussian", "laplace", "cauchy", "matern", "discrete")
+
+_FILES = "Which file and which columns"
+_LIFTING = "How points are lifted"
+_OUTPUT = "What is shown"
+
+
+def _complete(choices: Any) -> Any:
+    """Shell completion for one of several names, after the last comma."""
+
+    def complete(incomplete: str) -> list[str]:
+        head, comma, last = incomplete.rpartition(",")
+        return [head + comma + name for name in choices if name.startswith(last)]
+
+    return complete
+
+
+Points = Annotated[
+    Path,
+    typer.Argument(
+        help="The points: CSV or TSV (also .gz), Parquet, npy, npz or h5ad.",
+        show_default=False,
+        readable=False,  # whether it is, the reader of files says better
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        "-c",
+        help="Coordinates: names or patterns (pc*), with commas between. Default: all columns of "
+        "numbers that serve for nothing else.",
+        rich_help_panel=_FILES,
+        show_default=False,
+    ),
+]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--labels",
+        "-l",
+        help="Columns that hold one clustering each, with commas between. Empty cells, NA and -1 "
+        "are points in no cluster.",
+        rich_help_panel=_FILES,
+        show_default=False,
+    ),
+]
+LabelsFile = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--labels-file",
+        help="Another table with labels of the same points. May be repeated.",
+        readable=False,
+        rich_help_panel=_FILES,
+        show_default=False,
+    ),
+]
+Memberships = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--memberships",
+        "-m",
+        help="A soft clustering: name=column,column,... or name=file of a matrix. May be repeated.",
+        rich_help_panel=_FILES,
+        show_default=False,
+    ),
+]
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        help="Column by which rows of several files belong together. Default: by their order.",
+        rich_help_panel=_FILES,
+        show_default=False,
+    ),
+]
+Standardize = Annotated[
+    bool,
+    typer.Option(
+        "--standardize",
+        help="Shift and scale each coordinate to mean 0 and standard deviation 1, so that none "
+        "outweighs the others by its unit.",
+        rich_help_panel=_FILES,
+    ),
+]
+LabelsOnly = Annotated[
+    bool,
+    typer.Option(
+        "--labels-only",
+        help="Look at labels alone, not at where the points are.",
+        rich_help_panel=_FILES,
+    ),
+]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measures",
+        "--measure",
+        help="Distances, with commas between; `liftcluster measures` lists them.",
+        autocompletion=_complete(MEASURES),
+        show_default=False,
+    ),
+]
+Method = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        help="Consensus method; `liftcluster methods` lists them.",
+        autocompletion=_complete(METHODS),
+    ),
+]
+Kernel = Annotated[
+    str,
+    typer.Option(
+        "--kernel",
+        help=f"{', '.join(KERNELS)}.",
+        autocompletion=_complete(KERNELS),
+        rich_help_panel=_LIFTING,
+    ),
+]
+Bandwidth = Annotated[
+    str,
+    typer.Option(
+        "--bandwidth",
+        help="What counts as near: a number, or a rule such as median or median/4.",
+        rich_help_panel=_LIFTING,
+    ),
+]
+Lift = Annotated[
+    str,
+    typer.Option(
+        "--lift",
+        help=f"{', '.join(LIFTS)}.",
+        autocompletion=_complete(LIFTS),
+        rich_help_panel=_LIFTING,
+    ),
+]
+Components = Annotated[
+    int | None,
+    typer.Option(
+        "--n-components",
+        help="Number of random features. Default: 2048 where they are used.",
+        min=1,
+        rich_help_panel=_LIFTING,
+        show_default=False,
+    ),
+]
+Tolerance = Annotated[
+    float | None,
+    typer.Option(
+        "--tol",
+        help="Add random features until no distance between clusters has a larger standard error.",
+        rich_help_panel=_LIFTING,
+        show_default=False,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed",
+        help="Seed of everything random: the same seed, the same numbers.",
+        min=0,
+        max=2**32 - 1,
+        rich_help_panel=_LIFTING,
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option("--json", help="Print JSON and nothing else.", rich_help_panel=_OUTPUT),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Also say which lift was taken, its errors, and what was left out and why.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="No notes and no warnings on stderr.", rich_help_panel=_OUTPUT
+    ),
+]
+Debug = Annotated[
+    bool,
+    typer.Option("--debug", help="Show the whole trace of an error.", rich_help_panel=_OUTPUT),
+]
+
+
+def names_of(values: list[str] | None) -> list[str]:
+    """Names between commas, of an option that may be repeated."""
+    names = [name for value in values or [] for name in split_names(value)]
+    if values and not all(names):
+        raise InputError(f"a name is missing between the commas of {','.join(values)!r}")
+    return names
+
+
+def as_measures(values: list[str] | None) -> list[str]:
+    return [check_choice(name, MEASURES, "--measures") for name in names_of(values)]
+
+
+def as_method(name: str) -> str:
+    return check_choice(name, METHODS, "--method")
+
+
+def as_lifting(
+    kernel: str,
+    bandwidth: str,
+    lift: str,
+    n_components: int | None,
+    seed: int,
+    tol: float | None = None,
+) -> dict[str, Any]:
+    """The options of a lift, wrong ones refused before a large file is read."""
+    lifting: dict[str, Any] = {
+        "kernel": check_choice(kernel, KERNELS, "--kernel"),
+        "bandwidth": _as_bandwidth(bandwidth),
+        "lift": check_choice(lift, LIFTS, "--lift"),
+        "n_components": n_components,
+        "rng": seed,
+    }
+    return lifting if tol is None else lifting | {"tol": check_positive(tol, "--tol")}
+
+
+def _as_bandwidth(text: str) -> Any:
+    """A number, several (a mixture of scales), or a rule."""
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        if text != "auto":
+            bandwidth_rule(
+                [[0.0], [1.0]], text
+            )  # any points do to find out if there is such a rule
+        return text
+    for number in numbers:
+        check_positive(number, "--bandwidth")
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def as_n_clusters(text: str) -> int | str:
+    if text == "auto":
+        return text
+    try:
+        return check_count(int(text), "--n-clusters")
+    except ValueError:
+        raise InputError(
+            f"--n-clusters must be a whole number from 1, or auto; got {text!r}"
+        ) from None

@@ -1,0 +1,99 @@
+"""From the shell and back: arguments in, exit code out, one line for each mistake."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import typer
+
+from . import commands, tour  # noqa: F401  they enter the application
+from .application import app
+
+__all__ = ["main"]
+
+_PACKAGE = __name__.split(".")[0]
+
+# What typer raises for wrong arguments, wherever it keeps it: its own click or the real one.
+_UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+
+def main(args: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and exit: 0 done, 2 the input is to be mended, 1 our fault, 130 stopped."""
+    given = sys.argv[1:] if args is None else list(args)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if _asked(given, "--quiet", "-q") else "always", UserWarning)
+        warnings.showwarning = _show_warning
+        code = _run(given)
+        code = _flush() or code
+    sys.exit(code)
+
+
+def _run(args: list[str]) -> int:
+    try:
+        return int(app(args, prog_name="liftcluster", standalone_mode=False) or 0)
+    except SystemExit as stopped:  # typer and rich exit so when the reader of a pipe has gone
+        return 0 if stopped.code == 1 else int(stopped.code or 0)
+    except (KeyboardInterrupt, typer.Abort):
+        return _say("stopped", 130)
+    except typer.Exit as stopped:
+        return int(stopped.exit_code)
+    except BrokenPipeError:
+        return 0
+    except Exception as error:
+        if _asked(args, "--debug"):
+            traceback.print_exc()
+        return _explain(error)
+
+
+def _explain(error: Exception) -> int:
+    """One line about an error, and whose it is."""
+    if isinstance(error, _UsageError):
+        return _say(f"{error.format_message().rstrip('.')}; see liftcluster --help", 2)
+    if isinstance(error, OSError):
+        where = error.filename or "the output cannot be written"
+        return _say(f"{where}: {error.strerror or error}", 2)
+    if isinstance(error, MemoryError):
+        return _say("there is not enough memory; take fewer points, or --lift fourier", 2)
+    if isinstance(error, ValueError | TypeError | ImportError) and _is_ours(error):
+        return _say(str(error), 2)
+    return _say(
+        f"unexpected {type(error).__name__}: {error}; this is a bug: please report it with what "
+        "--debug shows",
+        1,
+    )
+
+
+def _is_ours(error: Exception) -> bool:
+    """Whether the package itself raised it, to say that the input is wrong."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    raised_in = frames[-1].f_globals.get("__name__", "") if frames else ""
+    return bool(raised_in.split(".")[0] == _PACKAGE)
+
+
+def _say(message: str, code: int) -> int:
+    print(f"liftcluster: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _say(f"warning: {message}", 0)
+
+
+def _asked(args: list[str], *names: str) -> bool:
+    return any(name in args for name in names)
+
+
+def _flush() -> int:
+    """Write out what is left; a full disk or a closed pipe shows only now."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        # Python flushes once more when it ends, and would complain then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0 if isinstance(error, BrokenPipeError) else _explain(error)
+    return 0

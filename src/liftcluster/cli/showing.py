@@ -1,0 +1,152 @@
+"""What the commands print: tables for people, JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..combination import Consensus
+from ..explanation import Comparison, Estimate
+from ..files import Clusterings
+
+__all__ = [
+    "consensus_as_dict",
+    "make_console",
+    "show_comparison",
+    "show_consensus",
+    "show_json",
+    "show_lift",
+    "show_matrix",
+    "show_notes",
+    "visible",
+]
+
+_WIDE = 120  # columns where there is no terminal to ask
+
+
+def make_console() -> Console:
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDE)
+
+
+def visible(name: Any) -> str:
+    """A name out of somebody's file, without the characters that command a terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(name))
+
+
+def show_notes(read: Clusterings, quiet: bool) -> None:
+    for note in [] if quiet else read.notes:
+        print(f"liftcluster: {visible(note)}", file=sys.stderr)
+
+
+def show_json(values: Mapping[str, Any]) -> None:
+    typer.echo(json.dumps(_plain(values), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def show_comparison(console: Console, found: Comparison, verbose: bool) -> None:
+    for name, partition in zip(found.names, found.partitions, strict=True):
+        console.print(Text(f"{visible(name)}: {partition}"))
+    table = Table("measure", title="How far apart")
+    table.add_column("distance", justify="right")
+    for measure, estimate in found.values.items():
+        table.add_row(measure, str(estimate))
+    console.print(table)
+    if found.moves:
+        first, second = map(visible, found.names)
+        console.print(Text(f"What became of the clusters of {first} in {second}", style="bold"))
+    for line in found.summary():
+        console.print(Text(f"  {visible(line)}"))
+    if verbose:
+        show_lift(console, found.representation)
+        for measure, reason in found.left_out.items():
+            console.print(Text(f"left out: {measure}: {reason}"))
+
+
+def show_matrix(
+    console: Console, measure: str, names: list[str], estimates: list[list[Estimate]]
+) -> None:
+    table = Table(title=f"{measure} between them")
+    table.add_column("")
+    for name in names:
+        table.add_column(Text(visible(name)), justify="right")
+    for name, row in zip(names, estimates, strict=True):
+        table.add_row(Text(visible(name)), *map(str, row))
+    console.print(table)
+
+
+def show_consensus(console: Console, found: Consensus, verbose: bool) -> None:
+    console.print(Text(f"{found.method} of {len(found.inputs)} clusterings"))
+    table = Table(title="Consensus")
+    for column in ("cluster", "points", "confidence"):
+        table.add_column(column, justify="right")
+    table.add_column("made of")
+    sizes = np.bincount(found.labels[found.labels >= 0], minlength=found.n_clusters)
+    for j, made_of in enumerate(found.composition):
+        parts = [f"{visible(c)} of {visible(p)} ({share:.0%})" for p, c, share in made_of]
+        most = [part for part, (_, _, share) in zip(parts, made_of, strict=True) if share >= 0.5]
+        sure = found.confidence[found.labels == j].mean()
+        table.add_row(str(j), f"{sizes[j]:,}", f"{sure:.2f}", Text(", ".join(most or parts[:1])))
+    console.print(table)
+    console.print(
+        f"mean distance to the inputs {found.mean_distance:.4f} "
+        f"(the best of the inputs: {found.best_input_distance:.4f})"
+    )
+    if found.curve is not None:
+        console.print(f"the number of clusters was chosen by {found.curve.criterion}")
+    if verbose:
+        show_lift(console, found.representation)
+
+
+def consensus_as_dict(found: Consensus, read: Clusterings, out: str | None) -> dict[str, Any]:
+    """A consensus as plain values; its labels are there unless they went to a file."""
+    lift = None if found.representation is None else found.representation.lift
+    values: dict[str, Any] = {
+        "method": found.method,
+        "inputs": list(found.inputs),
+        "columns": read.columns,
+        "n_clusters": found.n_clusters,
+        "sizes": np.bincount(found.labels[found.labels >= 0], minlength=found.n_clusters),
+        "score": found.score,
+        "mean_confidence": float(found.confidence.mean()),
+        "mean_distance": found.mean_distance,
+        "best_input_distance": found.best_input_distance,
+        "composition": [
+            [{"clustering": p, "cluster": c, "share": share} for p, c, share in made_of]
+            for made_of in found.composition
+        ],
+        "lift": None if lift is None else lift.describe(),
+        "out": out,
+    }
+    return values if out else values | {"labels": found.labels, "confidence": found.confidence}
+
+
+def show_lift(console: Console, representation: Any) -> None:
+    if representation is None or representation.lift is None:
+        return
+    errors = representation.distance_errors()
+    largest = "not known" if errors is None else f"{np.max(errors):.4f}"
+    console.print(Text(f"lift: {representation.lift.describe()}"))
+    if not representation.lift.is_exact:
+        console.print(f"largest standard error of a distance between clusters: {largest}")
+
+
+def _plain(value: Any) -> Any:
+    """What JSON knows: no arrays, no infinity (an error that one draw cannot tell), no objects."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)

@@ -1,0 +1,121 @@
+"""What every kind of table file can do: name its columns, and read some of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._typing import Array
+from .._validation import first_bad_cell
+
+__all__ = [
+    "MOST_BYTES",
+    "CellError",
+    "InputError",
+    "Table",
+    "as_numbers",
+    "check_size",
+    "listed",
+    "whole",
+]
+
+MOST_BYTES = 2**34  # of one file once decompressed: 16 GiB
+
+
+class InputError(ValueError):
+    """A file or a choice of columns that cannot be used; the message says which and why."""
+
+
+class CellError(InputError):
+    """A cell that should hold a number and does not."""
+
+    def __init__(self, message: str, column: str) -> None:
+        super().__init__(message)
+        self.column = column
+
+
+class Table(ABC):
+    """A file of n rows under named columns, some of which may be blocks of several numbers."""
+
+    path: Path
+    names: list[str]
+    row_word: ClassVar[str] = "row"  # how messages call a row, counted from one
+
+    @abstractmethod
+    def likely_points(self, taken: Collection[str]) -> list[str]:
+        """Columns to take for coordinates when nobody said which, without those in use."""
+
+    @abstractmethod
+    def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
+        """Some columns: finite numbers, (n,) or (n, d); or labels, None where there is none."""
+
+    def choose(self, wanted: Sequence[str]) -> list[str]:
+        """The columns that are meant: names, or patterns such as ``pc*``."""
+        chosen: list[str] = []
+        for name in wanted:
+            if name in self.names:
+                chosen.append(name)
+            elif matches := [n for n in self.names if "*" in name and fnmatchcase(n, name)]:
+                chosen += matches
+            else:
+                raise InputError(self._no_such(name))
+        for name in chosen:
+            if chosen.count(name) > 1:
+                raise InputError(f"the column {name!r} was asked for twice; name it once")
+        return chosen
+
+    def _no_such(self, name: str) -> str:
+        near = get_close_matches(name, self.names, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"its columns: {listed(self.names)}"
+        return f"{self.path} has no column {name!r}; {hint}"
+
+
+@contextmanager
+def whole(path: Path, kind: str) -> Iterator[None]:
+    """Around the work of a parser: a damaged file makes it raise nearly anything."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).split("\n")[0]
+        raise InputError(f"{path} is not a whole {kind} file: {reason}") from error
+
+
+def as_numbers(values: Any, path: Path, name: str) -> Array:
+    """Finite numbers of a column or block, or an error that names the cell."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub" or array.ndim not in (1, 2):
+        raise InputError(
+            f"{path}, column {name!r} is not numbers (it is {array.dtype}); choose others with "
+            "--columns"
+        )
+    block = array.reshape(len(array), -1)
+    if (bad := first_bad_cell(block)) is not None:
+        row, column = bad
+        within = f" (number {column + 1} of it)" if array.ndim == 2 else ""
+        what = "is empty" if np.isnan(block[row, column]) else f"is {block[row, column]}"
+        raise CellError(f"{path}, row {row + 1}, column {name!r}{within} {what}", name)
+    return array
+
+
+def check_size(n_bytes: int, path: Path) -> None:
+    """Refuse what would not be a table but a bomb."""
+    if n_bytes > MOST_BYTES:
+        raise InputError(
+            f"{path} holds {n_bytes / 2**30:,.1f} GiB of data, more than the {MOST_BYTES >> 30} "
+            "GiB that are read; split it, or take fewer columns"
+        )
+
+
+def listed(names: Collection[Any], most: int = 12) -> str:
+    """Names for a message, in quotes, not too many."""
+    shown = ", ".join(repr(str(name)) for name in list(names)[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,202 @@
+"""Clusterings in AnnData objects: the library's answers, kept where scverse keeps them."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
+from sklearn.cluster import AgglomerativeClustering, KMeans
+
+import liftcluster as lc
+
+anndata = pytest.importorskip("anndata")
+pd = pytest.importorskip("pandas")
+
+DATA = Path(os.environ.get("LIFTCLUSTER_DATA", "missing")) / "single_cell_spatial"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="needs LIFTCLUSTER_DATA")
+
+
+@pytest.fixture
+def cells():
+    """Three groups of cells in ten components, of which two clusterings and a soft one are known."""
+    rng = np.random.default_rng(0)
+    centres = 4 * np.eye(3, 10)
+    truth = np.repeat([0, 1, 2], 20)
+    X = centres[truth] + rng.normal(size=(60, 10))
+    made = anndata.AnnData(rng.poisson(1.0, size=(60, 200)).astype(np.float32))
+    made.obsm["X_pca"] = X
+    made.obsm["spatial"] = rng.uniform(size=(60, 2))
+    made.obsm["topics"] = rng.dirichlet([1, 1, 1, 1], 60)
+    made.obs["cell_type"] = pd.Categorical(np.array(["B", "T", "NK"])[truth], ["T", "B", "NK"])
+    made.obs["leiden"] = pd.Categorical(
+        KMeans(4, n_init=1, random_state=0).fit(X).labels_.astype(str)
+    )
+    made.obs["ward"] = AgglomerativeClustering(3).fit(X).labels_
+    return made
+
+
+@pytest.mark.parametrize("use_rep", ["X_pca", "spatial", "X", None])
+def test_a_comparison_is_that_of_the_library(cells, use_rep):
+    found = lc.anndata.compare(cells, "leiden", "cell_type", use_rep=use_rep)
+    X = cells.X if use_rep == "X" else cells.obsm[use_rep or "X_pca"]
+    expected = lc.compare(cells.obs["leiden"], cells.obs["cell_type"], X)
+    assert found.values == expected.values
+    assert found.names == ("leiden", "cell_type")
+
+
+def test_soft_clusterings_come_from_obsm(cells):
+    found = lc.anndata.compare(cells, "cell_type", "topics")
+    expected = lc.distance(cells.obs["cell_type"], cells.obsm["topics"], cells.obsm["X_pca"])
+    assert found["lift_emd"].value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("missing", ["nan", "-1", "minus one"])
+def test_cells_without_a_category_are_noise(cells, missing):
+    labels = cells.obs["cell_type"].astype(object).to_numpy().copy()
+    labels[:5] = {"nan": np.nan, "-1": "-1", "minus one": -1}[missing]
+    cells.obs["gaps"] = pd.Categorical(labels)
+    found = lc.anndata.compare(cells, "gaps", "cell_type")
+    assert found.partitions[0].noise_mass == pytest.approx(5 / 60)
+    assert set(found.partitions[0].names) == {"B", "T", "NK"}
+
+
+def test_a_sparse_matrix_of_counts_is_taken(cells):
+    dense = lc.anndata.compare(cells, "leiden", "ward", use_rep="X")["lift_emd"]
+    cells.X = sp.csr_matrix(cells.X)
+    assert lc.anndata.compare(cells, "leiden", "ward", use_rep="X")["lift_emd"] == dense
+
+
+def test_distances_between_several_are_a_frame_with_their_names(cells):
+    keys = ["leiden", "cell_type", "topics"]
+    found = lc.anndata.distance_matrix(cells, keys, key_added="distances")
+    named = {
+        "leiden": cells.obs["leiden"],
+        "cell_type": cells.obs["cell_type"],
+        "topics": cells.obsm["topics"],
+    }
+    np.testing.assert_allclose(found, lc.distance_matrix(named, cells.obsm["X_pca"]))
+    assert list(found.index) == list(found.columns) == keys
+    pd.testing.assert_frame_equal(cells.uns["distances"]["distances"], found)
+
+
+def test_a_consensus_is_kept_where_scverse_keeps_it(cells):
+    keys = ["leiden", "cell_type", "ward"]
+    assert lc.anndata.consensus(cells, keys, 3, rng=0, key_added="agreed") is None
+    expected = lc.consensus({k: cells.obs[k] for k in keys}, 3, cells.obsm["X_pca"], rng=0)
+    assert isinstance(cells.obs["agreed"].dtype, pd.CategoricalDtype)
+    assert cells.obs["agreed"].tolist() == [str(label) for label in expected.labels]
+    np.testing.assert_allclose(cells.obs["agreed_confidence"], expected.confidence)
+    np.testing.assert_allclose(cells.obsm["agreed_memberships"], expected.memberships)
+    assert cells.uns["agreed"]["params"]["use_rep"] == "X_pca"
+    assert list(cells.uns["agreed"]["params"]["keys"]) == keys
+    assert cells.uns["agreed"]["mean_distance"] == pytest.approx(expected.mean_distance)
+
+
+def test_a_copy_leaves_the_original_alone(cells):
+    before = cells.copy()
+    made = lc.anndata.consensus(cells, ["leiden", "ward"], 3, rng=0, copy=True)
+    assert "consensus" in made.obs
+    assert list(cells.obs) == list(before.obs)
+    assert list(cells.obsm) == list(before.obsm)
+    assert dict(cells.uns) == {}
+
+
+def test_everything_kept_survives_an_h5ad_file(cells, tmp_path):
+    lc.anndata.consensus(
+        cells, ["leiden", "ward", "topics"], 3, rng=0, lift="fourier", n_components=50
+    )
+    lc.anndata.compare(
+        cells, "leiden", "cell_type", key_added="difference", lift="fourier", tol=0.05, rng=1
+    )
+    lc.anndata.distance_matrix(cells, ["leiden", "ward"], key_added="distances", measure="vi")
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    read = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    pd.testing.assert_frame_equal(read.obs, cells.obs)
+    np.testing.assert_array_equal(
+        read.obsm["consensus_memberships"], cells.obsm["consensus_memberships"]
+    )
+    assert read.uns["difference"]["values"] == pytest.approx(cells.uns["difference"]["values"])
+    assert list(read.uns["difference"]["moves"]) == list(cells.uns["difference"]["moves"])
+    assert read.uns["difference"]["params"] == cells.uns["difference"]["params"]
+    pd.testing.assert_frame_equal(read.uns["difference"]["plan"], cells.uns["difference"]["plan"])
+    pd.testing.assert_frame_equal(
+        read.uns["distances"]["distances"], cells.uns["distances"]["distances"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda c: lc.anndata.compare(c, "leidn", "ward"),
+            ValueError,
+            "no clustering 'leidn': .obs has 'cell_type'",
+        ),
+        (
+            lambda c: lc.anndata.compare(c, "leiden", "ward", use_rep="X_umap"),
+            ValueError,
+            "use_rep='X_umap' is not in .obsm",
+        ),
+        (
+            lambda c: lc.anndata.compare(c.obs, "leiden", "ward"),
+            TypeError,
+            "must be an AnnData, got DataFrame",
+        ),
+        (
+            lambda c: lc.anndata.compare(c, "leiden", "spatial"),
+            ValueError,
+            "'spatial': memberships",
+        ),
+        (lambda c: lc.anndata.consensus(c, "leiden", 3), TypeError, "keys must be a list"),
+        (lambda c: lc.anndata.consensus(c, ["ward", "ward"], 3), ValueError, "keys must differ"),
+    ],
+)
+def test_a_wrong_key_is_refused(cells, call, error, message):
+    with pytest.raises(error, match=message):
+        call(cells)
+    assert "consensus" not in cells.obs
+
+
+def test_many_genes_without_components_are_not_taken_unasked(cells):
+    del cells.obsm["X_pca"]
+    with pytest.raises(ValueError, match="say where the cells are"):
+        lc.anndata.compare(cells, "leiden", "ward")
+
+
+@needs_data
+def test_real_blood_cells_agree_more_than_chance(tmp_path):
+    components = pd.read_csv(DATA / "pbmc68k_reduced_pca.csv.gz").filter(regex="^pc")
+    labels = pd.read_csv(DATA / "pbmc68k_reduced_labels.csv.gz")
+    blood = anndata.AnnData(
+        components.to_numpy(),
+        obs=labels[["louvain", "bulk_labels"]].astype(str).set_index(labels.index.astype(str)),
+    )
+    blood.obsm["X_umap"] = labels[["umap1", "umap2"]].to_numpy()
+    found = lc.anndata.compare(blood, "louvain", "bulk_labels", use_rep="X")
+    rng = np.random.default_rng(0)
+    shuffled = rng.permutation(blood.obs["bulk_labels"].to_numpy())
+    assert found["lift_emd"].value < lc.distance(blood.obs["louvain"], shuffled, blood.X)
+    blood.obs["ward"] = AgglomerativeClustering(10).fit(blood.X).labels_
+    lc.anndata.consensus(blood, ["louvain", "bulk_labels", "ward"], 8, use_rep="X", rng=0)
+    assert blood.obs["consensus"].nunique() == 8
+    blood.write_h5ad(tmp_path / "blood.h5ad")
+
+
+@needs_data
+def test_spots_given_to_the_next_layer_of_a_real_tissue_cost_less_than_spots_given_to_a_far_one():
+    spots = pd.read_csv(DATA / "mob_spots.csv.gz", index_col="barcode")
+    tissue = anndata.AnnData(obs=spots[["class"]], obsm={"spatial": spots[["x", "y"]].to_numpy()})
+    D = cdist(tissue.obsm["spatial"], tissue.obsm["spatial"])
+    layers = tissue.obs["class"].to_numpy()
+    D[layers[:, None] == layers] = np.nan
+    moved = np.random.default_rng(0).choice(len(layers), 40, replace=False)
+    for name, choose in {"near": np.nanargmin, "far": np.nanargmax}.items():
+        changed = layers.copy()
+        changed[moved] = layers[choose(D[moved], axis=1)]
+        tissue.obs[name] = changed
+    found = lc.anndata.distance_matrix(
+        tissue, ["class", "near", "far"], use_rep="spatial", bandwidth="median/4"
+    )
+    assert found.loc["class", "near"] < found.loc["class", "far"]

@@ -1,0 +1,165 @@
+"""Mistakes on the command line: one clear line, exit code 2, and no partial file."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from liftcluster.cli import main
+
+GOOD = "person,x,y,u,v\n" + "".join(
+    f"p{i},{i % 5},{i * 0.5},{'ab'[i > 9]},{i % 2}\n" for i in range(20)
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "mine.csv").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def mistake(folder, capsys):
+    """Run a command that must fail; the line it prints, when nothing else happened."""
+
+    def mistake(command):
+        before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        with pytest.raises(SystemExit) as stopped:
+            main(command.split())
+        shown = capsys.readouterr()
+        after = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        assert stopped.value.code == 2
+        assert shown.out == ""
+        assert len(shown.err.splitlines()) == 1, shown.err
+        assert shown.err.startswith("liftcluster: ")
+        assert after == before
+        return shown.err
+
+    return mistake
+
+
+# Each as the command that follows "liftcluster", for every command that reads a file.
+READERS = ["compare {} ", "consensus {} -k 2 --out found.csv ", "report {} --out page.html "]
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    ("file", "content", "options", "message"),
+    [
+        ("mine.cvs", None, "-l u,v", "mine.cvs is not there; did you mean mine.csv?"),
+        ("far/mine.csv", None, "-l u,v", "there is no folder far"),
+        ("mine.csv", None, "-l u,w", "mine.csv has no column 'w'"),
+        ("mine.csv", None, "-c x,z -l u,v", "mine.csv has no column 'z'"),
+        ("mine.csv", None, "", "say with --labels which columns are clusterings"),
+        ("mine.csv", None, "-c person -l u,v", "line 2, column 'person': 'p0' is not a number"),
+        (
+            "bad.csv",
+            "x,u,v\n1,a,b\ntwo,a,b\n",
+            "-l u,v",
+            "line 3, column 'x': 'two' is not a number",
+        ),
+        ("bad.csv", "x,u,v\n1,a,b\n,a,b\n", "-l u,v", "line 3, column 'x': the cell is empty"),
+        ("bad.csv", "", "-l u,v", "bad.csv is empty"),
+        ("bad.csv", "x,u,v\n", "-l u,v", "a header but no rows"),
+        ("bad.csv", "u\na\nb\n", "-l u,v", "bad.csv has no column 'v'"),
+        ("bad.csv", "u\na\nb\n", "-l u", "no columns of numbers"),
+        ("bad.csv", b"x,u,v\n1,gr\xfcn,b\n", "-l u,v", "not UTF-8 text"),
+        ("bad.csv", b"\x00\x01\x02", "-l u,v", "is not text"),
+        ("bad.csv", "x,u,v\n1,a\n", "-l u,v", "line 2 has 2 cells"),
+        (
+            "bad.csv",
+            "x,u,v\n1,,b\n2,NA,b\n",
+            "-l u,v",
+            "column 'u': every one of the 2 labels is noise",
+        ),
+        ("sub", None, "-l u,v", "sub is a folder"),
+        ("mine.csv", None, "--labels-file short.csv", "mine.csv has 20 rows and short.csv has 2"),
+        ("mine.csv", None, "--labels-file short.csv --id person", "lacks 19 of the 20 ids"),
+        ("mine.csv", None, "-l u,v --kernel round", "--kernel must be one of"),
+        ("mine.csv", None, "-l u,v --lift up", "--lift must be one of"),
+        ("mine.csv", None, "-l u,v -c x,y --bandwidth wide", "bandwidth rule must be one of"),
+        ("mine.csv", None, "-l u,v --bandwidth -3", "--bandwidth must be positive"),
+        ("mine.csv", None, "-l u,v --bogus", "No such option: --bogus"),
+        ("mine.csv", None, "-l u,v --seed one", "Invalid value for '--seed'"),
+        ("mine.csv", None, "-l u,,v", "a name is missing between the commas"),
+    ],
+)
+def test_a_wrong_input_is_one_line(mistake, folder, reader, file, content, options, message):
+    (folder / "sub").mkdir()
+    (folder / "short.csv").write_text("kind,person\na,p0\nb,p99\n")
+    if content is not None:
+        (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert message in mistake(reader.format(file) + options)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("dance", "No such command 'dance'"),
+        ("compare", "Missing argument"),
+        ("compare mine.csv -l u", "one clustering cannot be compared"),
+        ("compare mine.csv -l u,v --measures rant", "--measures must be one of lift_emd"),
+        ("compare mine.csv -l u,v --tol -1", "--tol must be positive"),
+        ("compare mine.csv -l u,v --labels-only --measures lift_emd", "needs the points"),
+        ("consensus mine.csv -l u,v -k many", "--n-clusters must be a whole number"),
+        ("consensus mine.csv -l u,v -k 0", "--n-clusters must be a whole number"),
+        ("consensus mine.csv -l u,v -k 2 --method vote", "--method must be one of lift_km"),
+        ("consensus mine.csv -l u,v -k 2 --labels-only", "needs the points"),
+        ("consensus mine.csv -l u,v -k 2 --out found.xls", "no known ending"),
+        ("consensus mine.csv -l u,v -k 2 --out far/found.csv", "there is no folder far"),
+        ("consensus mine.csv -l u,v -k 2 --out .", "is a folder"),
+        ("consensus mine.csv -l u,v -k 2 --out - --json", "choose one"),
+        ("report mine.csv -l u,v --out page.pdf", "no known ending"),
+        ("report mine.csv -l u,v --out far/page.html", "there is no folder far"),
+        ("demo --out far/page.html", "there is no folder far"),
+    ],
+)
+def test_a_wrong_command_is_one_line(mistake, command, message):
+    assert message in mistake(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "consensus mine.csv -c x,y -l u,v -k 2 --out found.csv",
+        "report mine.csv -l u,v --out found.html",
+    ],
+)
+def test_a_folder_without_permission_is_refused_before_the_work(mistake, monkeypatch, command):
+    # Root may write anywhere, so the system is made to say no.
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    assert "cannot be written: no permission" in mistake(command)
+
+
+def test_a_file_without_permission_is_refused(mistake, folder, monkeypatch):
+    real = open
+
+    def guarded(path, *args, **kwargs):
+        if str(path).endswith("secret.csv"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *args, **kwargs)
+
+    (folder / "secret.csv").write_text(GOOD)
+    monkeypatch.setattr("liftcluster.files.opening.open", guarded, raising=False)
+    assert "secret.csv cannot be read: Permission denied" in mistake("compare secret.csv -l u,v")
+
+
+def test_a_full_disk_leaves_what_was_there(mistake, folder, monkeypatch):
+    (folder / "found.csv").write_text("what was there\n")
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("liftcluster.files.writing.write_csv", full)
+    command = "consensus mine.csv -c x,y -l u,v -k 2 --out found.csv"
+    assert "found.csv cannot be written: No space left on device" in mistake(command)
+
+
+def test_output_to_a_full_device_is_one_line():
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "liftcluster", "measures"]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr == "liftcluster: the output cannot be written: No space left on device\n"
