@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.cluster import AgglomerativeClustering, SpectralClustering
+from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
@@ -295,7 +295,7 @@ def test_evidence_between_clusters_that_share_no_place_is_none():
     partitions = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, share=0.1)]
     rep = lc.represent(None, partitions, kernel="discrete")
     tuples = LabelTuples.from_partitions(partitions)
-    codes = lift_evidence(tuples, 3, rep=rep, theta=None)[tuples.inverse]
+    codes = lift_evidence(tuples, 3, rep=rep, theta=None)
     assert adjusted_rand_score(labels, codes) > 0.9
 
 
@@ -318,8 +318,122 @@ def test_lifted_evidence_is_its_formula():
 
     expected = fcluster(linkage(squareform(1 - S, checks=False), "average"), 3, "maxclust")
     tuples = LabelTuples.from_partitions(partitions)
-    found = lift_evidence(tuples, 3, rep=rep, theta=None)[tuples.inverse]
+    found = lift_evidence(tuples, 3, rep=rep, theta=None)
     assert adjusted_rand_score(expected, found) == 1
+
+
+def literal_lift_graph(labels, X, k, h, strength, power, placement):
+    """The formula of lift_graph on points, with dense matrices, every weight one."""
+    from oracles_consensus import reliability
+
+    m = labels.shape[1]
+    u = np.concatenate(reliability(labels, 0.4))
+    H = np.column_stack(
+        [labels[:, i] == c for i in range(m) for c in range(labels[:, i].max() + 1)]
+    )
+    H = H.astype(float)
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (2 * h * h))
+    norms = np.sqrt(np.diag(H.T @ K @ H))
+    B = H * u
+    D = B.sum(axis=1, keepdims=True)
+    sizes = np.sqrt(H.sum(axis=0))
+    G = (H.T @ K @ H) / np.outer(norms, norms)
+    A = B.T @ (B / D) + strength * G**power * np.outer(sizes, sizes) / m
+    d = A.sum(axis=1)
+    values, vectors = np.linalg.eigh(A / np.sqrt(np.outer(d, d)))
+    U = vectors[:, np.argsort(values)[::-1][:k]] / np.sqrt(d)[:, None]
+    P = (K @ H / norms) ** power
+    P /= P.sum(axis=1, keepdims=True)
+    Y = ((1 - placement) * B / D + placement * P) @ U
+    Y /= np.linalg.norm(Y, axis=1, keepdims=True)
+    return KMeans(k, n_init=50, random_state=0).fit(Y).labels_
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("placement", [0.0, 0.5, 1.0])
+@WORSE
+def test_lift_graph_is_its_formula(seed, placement):
+    rng = np.random.default_rng(seed)
+    X, labels = blobs(rng, 90, 2, k=3)
+    X = X / 4  # not well apart
+    inputs = noisy_inputs(rng, labels, m=4, share=0.3)
+    expected = literal_lift_graph(np.column_stack(inputs), X, 3, 0.7, 2.0, 3.0, placement)
+    options = {"strength": 2.0, "power": 3.0, "placement": placement}
+    found = lc.consensus(inputs, 3, X, method="lift_graph", bandwidth=0.7, rng=0, **options)
+    assert adjusted_rand_score(expected, found.labels) > 0.97  # k-means may end elsewhere
+    other = lc.consensus(inputs, 3, X, method="lift_graph", bandwidth=0.7, rng=0, placement=0.0)
+    if placement == 1.0:
+        assert adjusted_rand_score(expected, other.labels) < 0.97
+
+
+@WORSE
+def test_lift_graph_without_links_and_placement_is_lwgp():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 200, 2, k=4)
+    inputs = noisy_inputs(rng, labels, share=0.4)
+    ours = lc.consensus(inputs, 4, X, method="lift_graph", strength=0, placement=0, rng=0)
+    theirs = lc.consensus(inputs, 4, X, method="lwgp", rng=0)
+    assert adjusted_rand_score(ours.labels, theirs.labels) > 0.99
+
+
+@WORSE
+def test_points_that_no_input_labels_go_where_they_lie():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 200, 2, k=4)
+    inputs = np.array(noisy_inputs(rng, labels))
+    inputs[:, 190:] = -1
+    for method in ("lift_km", "lift_graph"):
+        found = lc.consensus(list(inputs), 4, X, method=method, rng=0)
+        assert adjusted_rand_score(labels[190:], found.labels[190:]) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"placement": 1.5}, "placement must be between 0 and 1"),
+        ({"strength": -1.0}, "strength must not be negative"),
+        ({"power": 0.0}, "power must be positive"),
+        ({"theta": 0.0}, "theta must be positive"),
+    ],
+)
+def test_bad_settings_of_lift_graph_are_refused(options, says):
+    X, labels = blobs(np.random.default_rng(0), 20, 2, k=2)
+    with pytest.raises(ValueError, match=says):
+        lc.consensus([labels, labels], 2, X, method="lift_graph", **options)
+
+
+@pytest.mark.parametrize("method", ["cspa", "hgpa"])
+@WORSE
+def test_methods_that_balance_do_so_as_their_authors_have_it(method, monkeypatch):
+    """Whole tuples cannot be balanced; points can, and pieces of tuples nearly as well."""
+    pytest.importorskip("mtkahypar" if method == "hgpa" else "pymetis")
+    labels = np.repeat([0, 1, 2], [900, 60, 40])
+    other = np.where(np.arange(1000) < 450, 0, labels + 1)
+    inputs = [labels, labels, other]
+    whole = lc.consensus(inputs, 3, method=method, whole_tuples=True, rng=0)
+    assert np.bincount(whole.labels).max() >= 450
+    for most in (3000, 0):
+        monkeypatch.setattr("liftcluster.combination._POINTS_AS_VERTICES", most)
+        found = lc.consensus(inputs, 3, method=method, rng=0)
+        assert np.bincount(found.labels).max() <= 1.1 * 1000 / 3
+    with pytest.raises(TypeError, match="whole_tuples"):
+        lc.consensus(inputs, 3, method="lwgp", whole_tuples=True)
+
+
+@WORSE
+def test_hbgf_has_a_vertex_for_every_point_and_every_cluster(monkeypatch):
+    seen = []
+
+    def record(graph, vertices, k, rng):
+        seen.append(len(vertices))
+        return np.arange(len(vertices)) % k
+
+    monkeypatch.setattr("liftcluster.methods.graph._metis", record)
+    labels = np.arange(60) % 3
+    inputs = [labels, labels, np.arange(60) % 4]
+    lc.consensus(inputs, 3, method="hbgf", partitioner="metis", rng=0)
+    lc.consensus(inputs, 3, method="hbgf", partitioner="metis", whole_tuples=True, rng=0)
+    assert seen == [60 + 10, 12 + 10]
 
 
 def test_a_consensus_worse_than_its_inputs_is_said():

@@ -30,6 +30,8 @@ __all__ = ["Consensus", "consensus"]
 
 _NAME = ("consensus",)  # of the consensus among its inputs, which may be called anything
 _LANDMARKS = 500
+_POINTS_AS_VERTICES = 3000  # a graph that METIS cuts in seconds
+_PIECES_OF_A_PART = 50  # of more points: so fine that METIS can balance to within its 3 per cent
 _ROUNDING = 1e-6  # by which equal partitions may miss distance zero
 _DEFAULT_BANDWIDTH = "median/4"  # benchmarks/consensus.py: better than the median, and than less
 
@@ -183,7 +185,10 @@ def consensus(
         them) where the exact lift is too slow: points are told apart by small similarities, which
         drown in the noise of random Fourier features.
     **options
-        Of the method: ``linkage`` of lift_hac, ``n_init`` of lift_km, ``measure`` of medoid, ...
+        Of the method: ``linkage`` of lift_hac, ``n_init`` of lift_km, ``measure`` of medoid,
+        ``partitioner`` of cspa, mcla and hbgf ("metis" or "spectral"); ``whole_tuples=True`` for
+        cspa, hbgf and hgpa never parts points that have equal labels in all inputs, which their
+        authors do where balance wants it.
 
     Returns
     -------
@@ -325,14 +330,38 @@ def _combine_labels(
     if method.needs == "distances":
         partition = _medoid(named, X, rep, **options)
     else:
-        tuples = LabelTuples.from_partitions(named.values())
+        tuples = _tuples_for(method, named, k, options, rng)
         assert method.function is not None
-        extra = {"rep": rep} if method.needs == "labels and vectors" else {}
-        codes = method.function(tuples, k, rng=rng, **extra, **options)
         weights = next(iter(named.values())).weights
-        partition = Partition.from_labels(codes[tuples.inverse], weights)
+        if method.needs == "labels and vectors":
+            given = {"rep": rep, "X": X, "weights": weights}
+            labels = method.function(tuples, k, rng=rng, **given, **options)
+        else:
+            labels = method.function(tuples, k, rng=rng, **options)[tuples.inverse]
+        partition = Partition.from_labels(labels, weights)
     memberships = _mean_shares(partition, list(named.values()))
     return _finish(method.name, partition, memberships, named, rep, None, X)
+
+
+def _tuples_for(
+    method: Method,
+    named: dict[Hashable, Partition],
+    k: int,
+    options: dict[str, Any],
+    rng: np.random.Generator,
+) -> LabelTuples:
+    """Points with equal labels as one, or as several where the method has to balance them.
+
+    The authors of cspa, hgpa and hbgf cut graphs of points. Whole tuples would keep METIS from
+    balancing, which often helps, but is another method: ``whole_tuples=True``.
+    """
+    tuples = LabelTuples.from_partitions(named.values())
+    if not method.balanced or options.pop("whole_tuples", False) or tuples.t <= k:
+        return tuples
+    weights = next(iter(named.values())).weights
+    n = len(weights)
+    largest = 0.0 if n <= _POINTS_AS_VERTICES else weights.sum() / (k * _PIECES_OF_A_PART)
+    return tuples.split(largest, weights, rng)
 
 
 def _medoid(
