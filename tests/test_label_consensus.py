@@ -11,15 +11,14 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from liftcluster import Partition
-from liftcluster.methods import graph
+from liftcluster.methods import graph, spectral
 from liftcluster.methods.bipartite import lwgp
 from liftcluster.methods.evidence import average_linkage, cluster_reliability, evidence, lwea
 from liftcluster.methods.graph import cspa, hbgf, hgpa, mcla
-from liftcluster.methods.spectral import factor_cut, normalised_cut, transfer_cut
+from liftcluster.methods.spectral import normalised_cut, transfer_cut
 from liftcluster.methods.tuples import LabelTuples, Profiles, fill_empty, gather
 from liftcluster.methods.voting import majority
 
@@ -305,31 +304,52 @@ def test_groups_are_led_by_the_heaviest_and_joined_by_likeness():
 # eigenvectors in place of METIS
 
 
-def normalised_eigenvectors(S, k):
-    """Literal: the first k eigenvectors of the normalised similarities, rows of unit length."""
+def projector(S, k):
+    """Literal: on the first k eigenvectors of the normalised similarities."""
     d = S.sum(axis=1)
     values, vectors = np.linalg.eigh(S / np.sqrt(np.outer(d, d)))
     Y = vectors[:, np.argsort(values)[::-1][:k]]
-    return Y / np.linalg.norm(Y, axis=1, keepdims=True)
+    return Y @ Y.T
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_cspa_by_eigenvectors_is_spectral_clustering_of_the_points(seed):
-    rng = np.random.default_rng(seed)
-    labels = noisy_copies(rng, 80, 3, 5, 0.35)[1]
-    Y = normalised_eigenvectors(oracle.co_association(labels), 3)
-    expected = KMeans(3, n_init=50, random_state=0).fit(Y).labels_
-    found = solve(cspa, labels, 3, partitioner="spectral")
-    assert adjusted_rand_score(found, expected) == 1
-    H = tuples_of(labels).indicator()[tuples_of(labels).inverse]
-    assert adjusted_rand_score(factor_cut(H, np.ones(80), 3, rng=0), expected) == 1
+def directions(P):
+    """Cosines between points from their inner products."""
+    return P / np.sqrt(np.outer(np.diag(P), np.diag(P)))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_normalised_cut_is_spectral_clustering(seed):
-    A = oracle.co_association(noisy_copies(np.random.default_rng(seed), 60, 3, 5, 0.35)[1])
-    expected = KMeans(3, n_init=50, random_state=0).fit(normalised_eigenvectors(A, 3)).labels_
-    assert adjusted_rand_score(normalised_cut(A, np.ones(60), 3, rng=0), expected) == 1
+@pytest.fixture
+def given_to_k_means(monkeypatch):
+    seen = []
+    kmeans = spectral.unit_kmeans
+    monkeypatch.setattr(
+        spectral, "unit_kmeans", lambda Y, *rest: (seen.append(Y), kmeans(Y, *rest))[1]
+    )
+    return seen
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cspa_by_eigenvectors_cuts_the_normalised_co_association(seed, given_to_k_means):
+    labels = noisy_copies(np.random.default_rng(seed), 80, 3, 5, 0.35)[1]
+    labels[:50, 0] = 0  # so that degrees differ
+    solve(cspa, labels, 3, partitioner="spectral")
+    Y = given_to_k_means[0][tuples_of(labels).inverse]
+    np.testing.assert_allclose(Y @ Y.T, projector(oracle.co_association(labels), 3), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_normalised_cut_uses_the_normalised_eigenvectors(seed, given_to_k_means):
+    labels = noisy_copies(np.random.default_rng(seed), 60, 3, 5, 0.35)[1]
+    labels[:40, 0] = 0
+    A = oracle.co_association(labels)
+    normalised_cut(A, np.ones(60), 3, rng=0)
+    Y = given_to_k_means[0]
+    np.testing.assert_allclose(directions(Y @ Y.T), directions(projector(A, 3)), atol=1e-9)
+
+
+def test_mcla_by_eigenvectors_counts_votes():
+    labels = np.array([[0, 0, 0]] * 6 + [[1, 1, 1]] * 6 + [[0, 1, 1]])
+    found = solve(mcla, labels, 2, partitioner="spectral")
+    assert found[12] == found[6] != found[0]
 
 
 @pytest.mark.parametrize("method", SPECTRAL, ids=lambda m: m.func.__name__)
