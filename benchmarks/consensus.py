@@ -24,6 +24,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import liftcluster as lc
 from liftcluster.methods.selection import CRITERIA, choose_k
+from liftcluster.methods.tuples import LabelTuples
 
 from .labelled import labelled_sets
 
@@ -117,9 +118,11 @@ def auto(folder: Path, most: int, seeds: int) -> Iterator[str]:
         for seed in range(seeds):
             kinds = {e: lc.base_partitions(X, k, e, rng=seed) for e in ENSEMBLES}
             for kind, inputs in (kinds | {"blind": blind_inputs(X, seed)}).items():
-                rep = lc.represent(X, inputs, bandwidth="median/4")
+                parts = [lc.as_partition(p) for p in inputs]
+                rep = lc.represent(X, parts, bandwidth="median/4")
+                tuples = LabelTuples.from_partitions(parts)
                 for criterion in CRITERIA:
-                    found = choose_k(rep, criterion=criterion).k
+                    found = choose_k(rep, tuples, criterion=criterion).k
                     labels = lc.consensus(inputs, found, X, method="lift_hac", rng=seed).labels
                     ari = adjusted_rand_score(classes, labels)
                     row = (found == k, abs(found - k) <= 1, abs(found - k), ari)

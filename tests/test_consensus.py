@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.cluster import AgglomerativeClustering, SpectralClustering
+from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
@@ -26,6 +26,7 @@ from liftcluster.methods.lifted import (
     weighted_ward,
 )
 from liftcluster.methods.selection import CRITERIA, choose_k
+from liftcluster.methods.spectral import relative_eigengaps
 from liftcluster.methods.tuples import LabelTuples
 
 WORSE = pytest.mark.filterwarnings(
@@ -518,25 +519,85 @@ def test_blocks_of_points_are_taken_in_one_after_another():
         lc.consensus(inputs, 4, X, method="lwgp", rng=0).partial_fit(X, inputs)
 
 
-def test_the_number_of_clusters_is_found_where_it_is_clear():
+def clear_clusters(rng, k, n_each=60):
+    labels = np.arange(n_each * k) % k
+    return 10 * np.eye(k)[labels] + rng.standard_normal((n_each * k, k)) / 3, labels
+
+
+@pytest.mark.parametrize("criterion", ["eigengap", "silhouette"])
+def test_the_number_of_clusters_is_found_where_it_is_clear(criterion):
     rng = np.random.default_rng(0)
     for k in (2, 3, 5):
-        labels = np.arange(60 * k) % k
-        X = 10 * np.eye(k)[labels] + rng.standard_normal((60 * k, k)) / 3
-        rep = lc.represent(X, noisy_inputs(rng, labels, share=0.05), bandwidth="median/2")
-        curve = choose_k(rep)
+        X, labels = clear_clusters(rng, k)
+        inputs = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, share=0.05)]
+        rep = lc.represent(X, inputs, bandwidth="median/2")
+        curve = choose_k(rep, LabelTuples.from_partitions(inputs), criterion=criterion)
         assert curve.k == k
         assert len(curve.values) == len(curve.candidates) == len(curve.scores)
         assert (np.diff(curve.scores) <= 1e-12).all()
 
 
+@pytest.mark.parametrize("k", [2, 3, 4, 6])
+def test_the_number_is_found_from_inputs_that_only_split_the_clusters(k):
+    """As inputs of too many clusters do, on which the variance ratio grows with every split."""
+    rng = np.random.default_rng(k)
+    X, labels = clear_clusters(rng, k)
+    inputs = []
+    for pieces in (2, 3, 4, 2, 3):
+        within = KMeans(k * pieces, n_init=1, random_state=pieces).fit(X).labels_
+        inputs.append(lc.Partition.from_labels(labels * 100 + within))
+    rep = lc.represent(X, inputs, bandwidth="median/4")
+    assert choose_k(rep, LabelTuples.from_partitions(inputs)).k == k
+
+
+def test_eigengaps_are_their_formula():
+    rng = np.random.default_rng(0)
+    A = rng.random((8, 8))
+    A = A + A.T
+    values = np.sort(np.linalg.eigvals(A / A.sum(axis=1, keepdims=True)).real)[::-1]
+    expected = [1 - (1 - values[k - 1]) / (1 - values[k]) for k in range(1, 8)]
+    keep = values[1:] >= 0  # below zero a walk alternates, which is no slower than forgetting
+    np.testing.assert_allclose(
+        relative_eigengaps(A)[:-1][keep], np.array(expected)[keep], atol=1e-7
+    )
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_every_criterion_has_a_curve(criterion):
-    curve = choose_k(small_representation(0), criterion=criterion)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    parts = [lc.Partition.from_labels(rng.integers(k, size=40)) for k in (3, 2, 3)]
+    rep = lc.represent(X, parts, bandwidth=1.0)
+    curve = choose_k(rep, LabelTuples.from_partitions(parts), criterion=criterion)
     assert np.isfinite(curve.values).all()
-    assert curve.candidates[0] == 2
+    assert curve.candidates.tolist() == [2, 3, 4, 5]
+    for k, score in zip(curve.candidates, curve.scores, strict=True):
+        assert score == lift_ssd(rep, group_centres(rep, lift_hac(rep, int(k)), int(k)))
     with pytest.raises(ValueError, match="criterion must be one of"):
-        choose_k(small_representation(0), criterion="best")
+        choose_k(rep, criterion="best")
+    with pytest.raises(ValueError, match="needs the labels of the same clusters"):
+        choose_k(rep)
+
+
+def test_the_eigengap_counts_as_far_as_clusters_are_well_grouped():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    parts = [lc.Partition.from_labels(rng.integers(k, size=40)) for k in (3, 2, 3)]
+    rep, tuples = lc.represent(X, parts, bandwidth=1.0), LabelTuples.from_partitions(parts)
+    gaps = relative_eigengaps(lifted.cluster_graph(tuples, rep)[0])
+    widths = choose_k(rep, criterion="silhouette").values
+    np.testing.assert_allclose(choose_k(rep, tuples).values, gaps[1:5] * widths, rtol=1e-12)
+
+
+@WORSE
+def test_auto_hardens_soft_inputs_to_count_their_clusters():
+    rng = np.random.default_rng(0)
+    X, labels = clear_clusters(rng, 3)
+    soft = [0.8 * np.eye(4)[p] + 0.05 for p in noisy_inputs(rng, labels, share=0.05)]
+    for lift in ("exact", "nystrom"):
+        found = lc.consensus([*soft, labels], "auto", X, lift=lift, rng=0)
+        assert found.n_clusters == 3
+        assert found.curve.criterion == "eigengap"
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,8 @@ def consensus(
     partitions : sequence or mapping of labels, memberships or Partition
         Of any numbers of clusters, hard and soft mixed; a point may lack a label in some.
     n_clusters : int or "auto"
-        "auto" chooses by the lifted clusters (needs points); the curve is in the result.
+        "auto" chooses by where the graph of the lifted clusters falls apart (needs points; see
+        :func:`~liftcluster.methods.selection.choose_k`); the curve is in the result.
     X : (n, d) array-like, optional
         The points. Methods that see only labels do without, and then predict nothing.
     method : str or scikit-learn clusterer
@@ -236,7 +237,7 @@ def consensus(
     curve = None
     if n_clusters == "auto":
         assert rep is not None
-        curve = choose_k(rep)
+        curve = _choose_k(rep, X, named)
         n_clusters = curve.k
     k = int(n_clusters)
     if chosen is None or chosen.needs == "vectors":
@@ -247,6 +248,18 @@ def consensus(
     found = replace(found, curve=curve)
     _warn_if_worse(found)
     return found
+
+
+def _choose_k(rep: Representation, X: Points, named: dict[Hashable, Partition]) -> Curve:
+    """By hard clusters, which can be counted and linked."""
+    hard = {name: _hardened(p) for name, p in named.items()}
+    if not all(p.is_hard for p in named.values()):
+        lift = rep.lift
+        if isinstance(lift, SpanLift):  # spans the soft clusters only
+            rep = represent(X, hard, kernel=lift.kernel, lift="exact")
+        else:
+            rep = represent(X, hard, lift=lift)
+    return choose_k(rep, LabelTuples.from_partitions(hard.values()))
 
 
 def as_features(rep: Representation) -> Representation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from .._arrays import add_up, row_blocks
-from .._typing import FloatArray, IntArray, Points
+from .._typing import FloatArray, IntArray, Points, Sparse
 from .._validation import check_choice, check_count, check_positive
 from ..lifts.spectral import gram_factor
 from ..mmd import climb_mmd
@@ -21,6 +22,7 @@ from .spectral import row_shares, top_eigenvectors, unit_kmeans
 from .tuples import LIMIT, LabelTuples, Profiles, cluster_labelled, gather
 
 __all__ = [
+    "cluster_graph",
     "group_by",
     "group_centres",
     "lift_evidence",
@@ -28,6 +30,8 @@ __all__ = [
     "lift_hac",
     "lift_km",
     "lift_ssd",
+    "ward_groupings",
+    "weighted_ward",
 ]
 
 LINKAGES = ("ward", "average", "complete", "single")
@@ -153,16 +157,33 @@ def lift_graph(
         raise ValueError(f"strength must not be negative, got {strength}")
     if k == 1 or np.count_nonzero((tuples.codes >= 0).any(axis=1)) <= k:  # nothing to cut
         return cluster_labelled(tuples, k, lambda part, _: np.arange(part.t))[tuples.inverse]
-    B = sp.csr_array(tuples.indicator() @ sp.diags_array(cluster_reliability(tuples, theta)))
-    walk = row_shares(B)
-    sizes = np.sqrt(np.diag(tuples.overlaps()))
-    links = np.maximum(rep.inner_products(), 0) ** power * np.outer(sizes, sizes) / tuples.m
-    A = (B.T @ (sp.diags_array(tuples.weights) @ walk)).toarray() + strength * links
+    A, walk = cluster_graph(tuples, rep, strength=strength, power=power, theta=theta)
     U = top_eigenvectors(A, k)
     Y = (1 - placement) * np.asarray(walk @ U)[tuples.inverse]
     Y += placement * _placed(rep, X, len(Y), U, power)
     w = np.ones(len(Y)) if weights is None else weights
     return unit_kmeans(Y, w, k, rng)
+
+
+def cluster_graph(
+    tuples: LabelTuples,
+    rep: Representation,
+    *,
+    strength: float = 0.5,
+    power: float = 4.0,
+    theta: float = 0.4,
+) -> tuple[FloatArray, Sparse]:
+    """(s, s) edges A between the clusters, and the (t, s) steps D⁻¹B from tuples to clusters.
+
+    Clusters are joined by the points they share, reliable ones more, and by lying together; the
+    formula is at :func:`lift_graph`.
+    """
+    B = sp.csr_array(tuples.indicator() @ sp.diags_array(cluster_reliability(tuples, theta)))
+    walk = row_shares(B)
+    sizes = np.sqrt(np.diag(tuples.overlaps()))
+    links = np.maximum(rep.inner_products(), 0) ** power * np.outer(sizes, sizes) / tuples.m
+    shared = (B.T @ (sp.diags_array(tuples.weights) @ walk)).toarray()
+    return shared + strength * links, walk
 
 
 def _placed(rep: Representation, X: Points, n: int, U: FloatArray, power: float) -> FloatArray:
@@ -247,12 +268,21 @@ def group_by(clusterer: Any, rep: Representation, k: int, *, rng: np.random.Gene
 
 def weighted_ward(V: FloatArray, weights: FloatArray, k: int) -> IntArray:
     """k groups of weighted vectors by merging the two that raise the sum of squares least."""
+    return next(ward_groupings(V, weights, k))
+
+
+def ward_groupings(V: FloatArray, weights: FloatArray, most: int) -> Iterator[IntArray]:
+    """The groupings of weighted Ward into ``most`` groups, one less, and so on to a single one."""
     centres, w = np.array(V), np.array(weights, dtype=np.float64)
     codes = np.arange(len(V))
     cost = _ward_costs(centres, w, centres, w)
     np.fill_diagonal(cost, np.inf)
     alive = np.ones(len(V), dtype=bool)
-    for _ in range(len(V) - k):
+    for k in range(len(V), 0, -1):
+        if k <= most:
+            yield np.unique(codes, return_inverse=True)[1]
+        if k == 1:
+            return
         a, b = sorted(int(i) for i in np.unravel_index(cost.argmin(), cost.shape))
         centres[a] = (w[a] * centres[a] + w[b] * centres[b]) / (w[a] + w[b])
         w[a] += w[b]
@@ -262,7 +292,6 @@ def weighted_ward(V: FloatArray, weights: FloatArray, k: int) -> IntArray:
         row = np.where(alive, _ward_costs(centres[a : a + 1], w[a : a + 1], centres, w)[0], np.inf)
         row[a] = np.inf
         cost[a], cost[:, a] = row, row
-    return np.unique(codes, return_inverse=True)[1]
 
 
 def group_centres(rep: Representation, codes: IntArray, k: int) -> FloatArray:

@@ -15,6 +15,7 @@ from .tuples import fill_empty
 __all__ = [
     "factor_cut",
     "normalised_cut",
+    "relative_eigengaps",
     "row_shares",
     "top_eigenvectors",
     "transfer_cut",
@@ -127,6 +128,24 @@ def normalised_cut(A: FloatArray, weights: FloatArray, k: int, *, rng: RngLike =
 def row_shares(B: Sparse) -> Sparse:
     """D⁻¹B, with D the row sums of B; rows of zeros stay zero."""
     return sp.csr_array(sp.diags_array(_inverse(np.asarray(B.sum(axis=1)).ravel())) @ B)
+
+
+def relative_eigengaps(A: FloatArray) -> FloatArray:
+    r"""(s,) how clearly a graph falls into 1, 2, … s parts: at k, 1 − (1 − λ_k)/(1 − λ_{k+1}).
+
+    λ are the eigenvalues of the random walk d⁻¹A, largest first, and 1 − λ is how fast the walk
+    forgets. The gap is one where k parts are disconnected and k + 1 are not, and zero where
+    nothing tells k from k + 1; the last value is zero.
+
+    Examples
+    --------
+    >>> relative_eigengaps(np.array([[1.0, 0, 0], [0, 1, 1], [0, 1, 1]])).round(6).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    scale = np.sqrt(_inverse(A.sum(axis=1)))
+    values = np.linalg.eigvalsh(scale[:, None] * A * scale)[::-1]
+    rate = np.clip(1 - values, 0, 1) + 1e-9  # rounding must not look like a gap
+    return np.append(1 - rate[:-1] / rate[1:], 0.0)
 
 
 def top_eigenvectors(A: FloatArray, k: int) -> FloatArray:
