@@ -49,7 +49,7 @@ def run(folder: Path, most: int, seeds: int, rows: list[str]) -> dict:
         )
         sets.append(name)
         print(f"{name}: n = {len(X)}, d = {X.shape[1]}, k = {k}", flush=True)
-    return {"sets": sets, "rows": rows, "values": np.moveaxis(values, 2, 0).tolist()}
+    return {"sets": sets, "rows": rows, "values": np.transpose(values, (2, 1, 0, 3)).tolist()}
 
 
 def _indices(X, classes, k: int, kind: str, seed: int, rows: list[str]) -> Iterator[tuple]:
