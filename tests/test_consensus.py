@@ -283,6 +283,25 @@ def test_a_soft_medoid_with_noise_is_a_hard_consensus_that_is_unsure_of_noise():
     assert (found.confidence[:-1] > 0.5).all()
 
 
+@pytest.mark.parametrize(
+    ("method", "rule"),
+    [
+        ("lift_km", "median/4"),
+        ("lift_evidence", "median/8"),
+        (AgglomerativeClustering(), "median/4"),
+    ],
+)
+@WORSE
+def test_the_bandwidth_is_that_of_the_method_unless_given(method, rule):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 60, 2, k=3)
+    inputs = noisy_inputs(rng, labels)
+    lift = lc.consensus(inputs, 3, X, method=method, rng=0).representation.lift
+    assert lift.kernel.bandwidth == pytest.approx(lc.bandwidth(X, rule))
+    lift = lc.consensus(inputs, 3, X, method=method, bandwidth=2.0, rng=0).representation.lift
+    assert lift.kernel.bandwidth == 2.0
+
+
 def test_a_clusterer_has_its_own_settings():
     with pytest.raises(TypeError, match="its own settings; got linkage"):
         lc.consensus(

@@ -33,7 +33,6 @@ _LANDMARKS = 500
 _POINTS_AS_VERTICES = 3000  # a graph that METIS cuts in seconds
 _PIECES_OF_A_PART = 50  # of more points: so fine that METIS can balance to within its 3 per cent
 _ROUNDING = 1e-6  # by which equal partitions may miss distance zero
-_DEFAULT_BANDWIDTH = "median/4"  # benchmarks/consensus.py: better than the median, and than less
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,7 +179,7 @@ def consensus(
     method : str or scikit-learn clusterer
         A name in ``liftcluster.METHODS``, or a clusterer of vectors to stand in for k-means.
     bandwidth : float, rule or "auto"
-        "auto" is a quarter of the median distance between points.
+        "auto" is a quarter of the median distance between points (an eighth for lift_evidence).
     kernel, lift, n_components, sampling, weights, rng
         As for :func:`liftcluster.represent`, but that lift="auto" takes Nystroem features (500 of
         them) where the exact lift is too slow: points are told apart by small similarities, which
@@ -218,9 +217,7 @@ def consensus(
             X,
             {name: _as_seen(p, chosen) for name, p in named.items()},
             kernel=kernel,
-            bandwidth=_DEFAULT_BANDWIDTH
-            if isinstance(bandwidth, str) and bandwidth == "auto"
-            else bandwidth,
+            bandwidth=_bandwidth_for(chosen, bandwidth),
             lift=lift,
             n_components=n_components,
             sampling=sampling,
@@ -280,6 +277,13 @@ def shares_of_scores(scores: FloatArray) -> FloatArray:
     total = positive.sum(axis=1, keepdims=True)
     alike = 1 / scores.shape[1]
     return np.divide(positive, total, out=np.full_like(positive, alike), where=total > 0)
+
+
+def _bandwidth_for(method: Method | None, bandwidth: Any) -> Any:
+    """What "auto" stands for: a clusterer that stands in for k-means has k-means' rule."""
+    if isinstance(bandwidth, str) and bandwidth == "auto":
+        return (method or METHODS["lift_km"]).bandwidth
+    return bandwidth
 
 
 def _features_for_consensus(

@@ -36,6 +36,8 @@ class Method:
         The number of clusters is not asked for.
     balanced : bool
         Cuts into parts of similar weight; points with equal labels may part.
+    bandwidth : str
+        The rule that bandwidth="auto" stands for: by evidence, see benchmarks/consensus.py.
     extra : str or None
         What to install it with: ``pip install "liftcluster[...]"``.
     reference : str
@@ -48,6 +50,7 @@ class Method:
     soft: bool = False
     chooses_k: bool = False
     balanced: bool = False
+    bandwidth: str = "median/4"
     extra: str | None = None
     reference: str = ""
 
@@ -77,6 +80,7 @@ _ALL = [
         "evidence graded by lifted similarity",
         "labels and vectors",
         lift_evidence,
+        bandwidth="median/8",
         reference="ours, after Fred, Jain (2005)",
     ),
     _label_only("cspa", "similarity partitioning by METIS", cspa, _STREHL, **_BALANCED),
