@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.cluster import AgglomerativeClustering, SpectralClustering
+from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import liftcluster as lc
 from liftcluster.combination import shares_of_scores
+from liftcluster.methods import lifted
 from liftcluster.methods.lifted import (
     group_centres,
     lift_evidence,
@@ -25,6 +26,7 @@ from liftcluster.methods.lifted import (
     weighted_ward,
 )
 from liftcluster.methods.selection import CRITERIA, choose_k
+from liftcluster.methods.spectral import relative_eigengaps
 from liftcluster.methods.tuples import LabelTuples
 
 WORSE = pytest.mark.filterwarnings(
@@ -281,6 +283,25 @@ def test_a_soft_medoid_with_noise_is_a_hard_consensus_that_is_unsure_of_noise():
     assert (found.confidence[:-1] > 0.5).all()
 
 
+@pytest.mark.parametrize(
+    ("method", "rule"),
+    [
+        ("lift_km", "median/4"),
+        ("lift_evidence", "median/8"),
+        (AgglomerativeClustering(), "median/4"),
+    ],
+)
+@WORSE
+def test_the_bandwidth_is_that_of_the_method_unless_given(method, rule):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 60, 2, k=3)
+    inputs = noisy_inputs(rng, labels)
+    lift = lc.consensus(inputs, 3, X, method=method, rng=0).representation.lift
+    assert lift.kernel.bandwidth == pytest.approx(lc.bandwidth(X, rule))
+    lift = lc.consensus(inputs, 3, X, method=method, bandwidth=2.0, rng=0).representation.lift
+    assert lift.kernel.bandwidth == 2.0
+
+
 def test_a_clusterer_has_its_own_settings():
     with pytest.raises(TypeError, match="its own settings; got linkage"):
         lc.consensus(
@@ -295,7 +316,7 @@ def test_evidence_between_clusters_that_share_no_place_is_none():
     partitions = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, share=0.1)]
     rep = lc.represent(None, partitions, kernel="discrete")
     tuples = LabelTuples.from_partitions(partitions)
-    codes = lift_evidence(tuples, 3, rep=rep, theta=None)[tuples.inverse]
+    codes = lift_evidence(tuples, 3, rep=rep, theta=None)
     assert adjusted_rand_score(labels, codes) > 0.9
 
 
@@ -318,8 +339,123 @@ def test_lifted_evidence_is_its_formula():
 
     expected = fcluster(linkage(squareform(1 - S, checks=False), "average"), 3, "maxclust")
     tuples = LabelTuples.from_partitions(partitions)
-    found = lift_evidence(tuples, 3, rep=rep, theta=None)[tuples.inverse]
+    found = lift_evidence(tuples, 3, rep=rep, theta=None)
     assert adjusted_rand_score(expected, found) == 1
+
+
+def literal_lift_graph(labels, X, k, h, strength, power, placement):
+    """The formula of lift_graph on points, with dense matrices, every weight one."""
+    from oracles_consensus import reliability
+
+    m = labels.shape[1]
+    u = np.concatenate(reliability(labels, 0.4))
+    H = np.column_stack(
+        [labels[:, i] == c for i in range(m) for c in range(labels[:, i].max() + 1)]
+    )
+    H = H.astype(float)
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (2 * h * h))
+    norms = np.sqrt(np.diag(H.T @ K @ H))
+    B = H * u
+    D = B.sum(axis=1, keepdims=True)
+    sizes = np.sqrt(H.sum(axis=0))
+    G = (H.T @ K @ H) / np.outer(norms, norms)
+    A = B.T @ (B / D) + strength * G**power * np.outer(sizes, sizes) / m
+    d = A.sum(axis=1)
+    values, vectors = np.linalg.eigh(A / np.sqrt(np.outer(d, d)))
+    U = vectors[:, np.argsort(values)[::-1][:k]] / np.sqrt(d)[:, None]
+    P = (K @ H / norms) ** power
+    P /= P.sum(axis=1, keepdims=True)
+    return ((1 - placement) * B / D + placement * P) @ U
+
+
+@pytest.mark.parametrize("placement", [0.0, 0.5, 1.0])
+@WORSE
+def test_lift_graph_is_its_formula(placement, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 90, 2, k=3)
+    X = X / 4  # not well apart
+    inputs = noisy_inputs(rng, labels, m=4, share=0.3)
+    expected = literal_lift_graph(np.column_stack(inputs), X, 3, 0.7, 2.0, 3.0, placement)
+    seen = []
+    kmeans = lifted.unit_kmeans
+    monkeypatch.setattr(
+        lifted, "unit_kmeans", lambda Y, *rest: (seen.append(Y), kmeans(Y, *rest))[1]
+    )
+    options = {"strength": 2.0, "power": 3.0, "placement": placement}
+    found = lc.consensus(inputs, 3, X, method="lift_graph", bandwidth=0.7, rng=0, **options)
+    assert found.n_clusters == 3
+    # Eigenvectors have a sign each, inner products of points have not.
+    np.testing.assert_allclose(seen[0] @ seen[0].T, expected @ expected.T, atol=1e-9)
+
+
+@WORSE
+def test_lift_graph_without_links_and_placement_is_lwgp():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 200, 2, k=4)
+    inputs = noisy_inputs(rng, labels, share=0.4)
+    ours = lc.consensus(inputs, 4, X, method="lift_graph", strength=0, placement=0, rng=0)
+    theirs = lc.consensus(inputs, 4, X, method="lwgp", rng=0)
+    assert adjusted_rand_score(ours.labels, theirs.labels) > 0.99
+
+
+@WORSE
+def test_points_that_no_input_labels_go_where_they_lie():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 200, 2, k=4)
+    inputs = np.array(noisy_inputs(rng, labels))
+    inputs[:, 190:] = -1
+    for method in ("lift_km", "lift_graph"):
+        found = lc.consensus(list(inputs), 4, X, method=method, rng=0)
+        assert adjusted_rand_score(labels[190:], found.labels[190:]) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"placement": 1.5}, "placement must be between 0 and 1"),
+        ({"strength": -1.0}, "strength must not be negative"),
+        ({"power": 0.0}, "power must be positive"),
+        ({"theta": 0.0}, "theta must be positive"),
+    ],
+)
+def test_bad_settings_of_lift_graph_are_refused(options, says):
+    X, labels = blobs(np.random.default_rng(0), 20, 2, k=2)
+    with pytest.raises(ValueError, match=says):
+        lc.consensus([labels, labels], 2, X, method="lift_graph", **options)
+
+
+@pytest.mark.parametrize("method", ["cspa", "hgpa"])
+@WORSE
+def test_methods_that_balance_do_so_as_their_authors_have_it(method, monkeypatch):
+    """Whole tuples cannot be balanced; points can, and pieces of tuples nearly as well."""
+    pytest.importorskip("mtkahypar" if method == "hgpa" else "pymetis")
+    labels = np.repeat([0, 1, 2], [900, 60, 40])
+    other = np.where(np.arange(1000) < 450, 0, labels + 1)
+    inputs = [labels, labels, other]
+    whole = lc.consensus(inputs, 3, method=method, whole_tuples=True, rng=0)
+    assert np.bincount(whole.labels).max() >= 450
+    for most in (3000, 0):
+        monkeypatch.setattr("liftcluster.combination._POINTS_AS_VERTICES", most)
+        found = lc.consensus(inputs, 3, method=method, rng=0)
+        assert np.bincount(found.labels).max() <= 1.1 * 1000 / 3
+    with pytest.raises(TypeError, match="whole_tuples"):
+        lc.consensus(inputs, 3, method="lwgp", whole_tuples=True)
+
+
+@WORSE
+def test_hbgf_has_a_vertex_for_every_point_and_every_cluster(monkeypatch):
+    seen = []
+
+    def record(graph, vertices, k, rng):
+        seen.append(len(vertices))
+        return np.arange(len(vertices)) % k
+
+    monkeypatch.setattr("liftcluster.methods.graph._metis", record)
+    labels = np.arange(60) % 3
+    inputs = [labels, labels, np.arange(60) % 4]
+    lc.consensus(inputs, 3, method="hbgf", partitioner="metis", rng=0)
+    lc.consensus(inputs, 3, method="hbgf", partitioner="metis", whole_tuples=True, rng=0)
+    assert seen == [60 + 10, 12 + 10]
 
 
 def test_a_consensus_worse_than_its_inputs_is_said():
@@ -330,6 +466,54 @@ def test_a_consensus_worse_than_its_inputs_is_said():
     assert found.mean_distance > found.best_input_distance
     medoid = lc.consensus([labels, labels, labels, np.zeros(100)], 4, X, method="medoid", rng=0)
     assert medoid.mean_distance < medoid.best_input_distance
+
+
+@pytest.mark.parametrize("method", ["lift_km", "lift_graph", "cspa"])
+@WORSE
+def test_the_distances_a_consensus_carries_are_those_to_its_inputs(method):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 80, 2, k=3)
+    inputs = noisy_inputs(rng, labels, m=4)
+    for points, measure in ((X, {"X": X, "bandwidth": "median/4"}), (None, {"measure": "vi"})):
+        if points is None and method != "cspa":
+            continue
+        found = lc.consensus(inputs, 3, points, method=method, rng=0)
+        to_inputs = [float(lc.distance(found.labels, p, **measure)) for p in inputs]
+        assert found.mean_distance == pytest.approx(np.mean(to_inputs), abs=1e-7)
+        between = [[float(lc.distance(p, q, **measure)) for q in inputs] for p in inputs]
+        assert found.best_input_distance == pytest.approx(min(map(sum, between)) / 3, abs=1e-7)
+
+
+@pytest.mark.parametrize("s_each", [(2, 2), (4, 5), (3, 3, 4)])
+@pytest.mark.parametrize("k", [2, 4])
+def test_k_means_finds_the_best_grouping_of_up_to_ten_clusters(s_each, k):
+    rep = small_representation(11, s_each)
+    G, w = rep.inner_products(), rep.masses
+
+    def squares(members):
+        """Σ w ‖v − mean‖² from inner products alone."""
+        inside = np.flatnonzero(members)
+        return w[inside].sum() - w[inside] @ G[np.ix_(inside, inside)] @ w[inside] / w[inside].sum()
+
+    cost = {bits: squares([bits >> i & 1 for i in range(rep.s)]) for bits in range(1, 2**rep.s)}
+
+    def best(rest, k):
+        """Least squares of `rest`, a set of clusters as bits, in k groups."""
+        if k == 1:
+            return cost[rest]
+        lowest = rest & -rest  # is in some group: try all of them
+        return min(
+            (
+                cost[part] + best(rest ^ part, k - 1)
+                for part in range(1, rest)
+                if part & rest == part and part & lowest
+            ),
+            default=np.inf,
+        )
+
+    codes = lift_km(rep, k, rng=np.random.default_rng(0))
+    found = lift_ssd(rep, group_centres(rep, codes, k))
+    assert found == pytest.approx(best(2**rep.s - 1, k), rel=1e-9)
 
 
 def test_fewer_clusters_than_asked_for_are_said():
@@ -354,25 +538,85 @@ def test_blocks_of_points_are_taken_in_one_after_another():
         lc.consensus(inputs, 4, X, method="lwgp", rng=0).partial_fit(X, inputs)
 
 
-def test_the_number_of_clusters_is_found_where_it_is_clear():
+def clear_clusters(rng, k, n_each=60):
+    labels = np.arange(n_each * k) % k
+    return 10 * np.eye(k)[labels] + rng.standard_normal((n_each * k, k)) / 3, labels
+
+
+@pytest.mark.parametrize("criterion", ["eigengap", "silhouette"])
+def test_the_number_of_clusters_is_found_where_it_is_clear(criterion):
     rng = np.random.default_rng(0)
     for k in (2, 3, 5):
-        labels = np.arange(60 * k) % k
-        X = 10 * np.eye(k)[labels] + rng.standard_normal((60 * k, k)) / 3
-        rep = lc.represent(X, noisy_inputs(rng, labels, share=0.05), bandwidth="median/2")
-        curve = choose_k(rep)
+        X, labels = clear_clusters(rng, k)
+        inputs = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, share=0.05)]
+        rep = lc.represent(X, inputs, bandwidth="median/2")
+        curve = choose_k(rep, LabelTuples.from_partitions(inputs), criterion=criterion)
         assert curve.k == k
         assert len(curve.values) == len(curve.candidates) == len(curve.scores)
         assert (np.diff(curve.scores) <= 1e-12).all()
 
 
+@pytest.mark.parametrize("k", [2, 3, 4, 6])
+def test_the_number_is_found_from_inputs_that_only_split_the_clusters(k):
+    """As inputs of too many clusters do, on which the variance ratio grows with every split."""
+    rng = np.random.default_rng(k)
+    X, labels = clear_clusters(rng, k)
+    inputs = []
+    for pieces in (2, 3, 4, 2, 3):
+        within = KMeans(k * pieces, n_init=1, random_state=pieces).fit(X).labels_
+        inputs.append(lc.Partition.from_labels(labels * 100 + within))
+    rep = lc.represent(X, inputs, bandwidth="median/4")
+    assert choose_k(rep, LabelTuples.from_partitions(inputs)).k == k
+
+
+def test_eigengaps_are_their_formula():
+    rng = np.random.default_rng(0)
+    A = rng.random((8, 8))
+    A = A + A.T
+    values = np.sort(np.linalg.eigvals(A / A.sum(axis=1, keepdims=True)).real)[::-1]
+    expected = [1 - (1 - values[k - 1]) / (1 - values[k]) for k in range(1, 8)]
+    keep = values[1:] >= 0  # below zero a walk alternates, which is no slower than forgetting
+    np.testing.assert_allclose(
+        relative_eigengaps(A)[:-1][keep], np.array(expected)[keep], atol=1e-7
+    )
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_every_criterion_has_a_curve(criterion):
-    curve = choose_k(small_representation(0), criterion=criterion)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    parts = [lc.Partition.from_labels(rng.integers(k, size=40)) for k in (3, 2, 3)]
+    rep = lc.represent(X, parts, bandwidth=1.0)
+    curve = choose_k(rep, LabelTuples.from_partitions(parts), criterion=criterion)
     assert np.isfinite(curve.values).all()
-    assert curve.candidates[0] == 2
+    assert curve.candidates.tolist() == [2, 3, 4, 5]
+    for k, score in zip(curve.candidates, curve.scores, strict=True):
+        assert score == lift_ssd(rep, group_centres(rep, lift_hac(rep, int(k)), int(k)))
     with pytest.raises(ValueError, match="criterion must be one of"):
-        choose_k(small_representation(0), criterion="best")
+        choose_k(rep, criterion="best")
+    with pytest.raises(ValueError, match="needs the labels of the same clusters"):
+        choose_k(rep)
+
+
+def test_the_eigengap_counts_as_far_as_clusters_are_well_grouped():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    parts = [lc.Partition.from_labels(rng.integers(k, size=40)) for k in (3, 2, 3)]
+    rep, tuples = lc.represent(X, parts, bandwidth=1.0), LabelTuples.from_partitions(parts)
+    gaps = relative_eigengaps(lifted.cluster_graph(tuples, rep)[0])
+    widths = choose_k(rep, criterion="silhouette").values
+    np.testing.assert_allclose(choose_k(rep, tuples).values, gaps[1:5] * widths, rtol=1e-12)
+
+
+@WORSE
+def test_auto_hardens_soft_inputs_to_count_their_clusters():
+    rng = np.random.default_rng(0)
+    X, labels = clear_clusters(rng, 3)
+    soft = [0.8 * np.eye(4)[p] + 0.05 for p in noisy_inputs(rng, labels, share=0.05)]
+    for lift in ("exact", "nystrom"):
+        found = lc.consensus([*soft, labels], "auto", X, lift=lift, rng=0)
+        assert found.n_clusters == 3
+        assert found.curve.criterion == "eigengap"
 
 
 @pytest.mark.parametrize(

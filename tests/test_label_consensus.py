@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
@@ -13,10 +14,11 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from liftcluster import Partition
-from liftcluster.methods import graph
-from liftcluster.methods.bipartite import lwgp, transfer_cut
+from liftcluster.methods import graph, spectral
+from liftcluster.methods.bipartite import lwgp
 from liftcluster.methods.evidence import average_linkage, cluster_reliability, evidence, lwea
 from liftcluster.methods.graph import cspa, hbgf, hgpa, mcla
+from liftcluster.methods.spectral import normalised_cut, transfer_cut
 from liftcluster.methods.tuples import LabelTuples, Profiles, fill_empty, gather
 from liftcluster.methods.voting import majority
 
@@ -25,7 +27,8 @@ needs_kahypar = pytest.mark.skipif(find_spec("mtkahypar") is None, reason="needs
 
 ON_METIS = [pytest.param(method, marks=needs_metis) for method in (cspa, mcla, hbgf)]
 ON_GRAPHS = [*ON_METIS, pytest.param(hgpa, marks=needs_kahypar)]
-ALONE = [evidence, lwea, lwgp]
+SPECTRAL = [partial(method, partitioner="spectral") for method in (cspa, mcla, hbgf)]
+ALONE = [evidence, lwea, lwgp, *SPECTRAL]
 WITH_K = [*ON_GRAPHS, *ALONE]
 ALL = [*WITH_K, majority]
 
@@ -113,6 +116,22 @@ def test_tuples_are_read_only():
 def test_partitions_of_different_points_are_refused(partitions, says):
     with pytest.raises(ValueError, match=says):
         LabelTuples.from_partitions(partitions)
+
+
+@given(label_arrays(), st.floats(0, 6), st.integers(0, 2**32 - 1))
+def test_split_tuples_are_light_and_have_the_labels_of_their_points(labels, most, seed):
+    w = np.random.default_rng(seed).uniform(0.5, 2, len(labels))
+    whole = tuples_of(labels, w)
+    split = whole.split(most, w, rng=seed)
+    np.testing.assert_array_equal(split.codes[split.inverse], labels)
+    np.testing.assert_allclose(split.weights, np.bincount(split.inverse, w), rtol=1e-12)
+    counts = np.bincount(split.inverse)
+    assert counts.min() >= 1
+    assert (split.weights[counts > 1] <= most + 2).all()  # a point of weight two more, at most
+    if most == 0:
+        assert split.t == len(labels)
+    if most > whole.weights.max():
+        assert split.t == whole.t
 
 
 # co-association and reliability
@@ -282,6 +301,67 @@ def test_groups_are_led_by_the_heaviest_and_joined_by_likeness():
     np.testing.assert_allclose(merged.shares.toarray()[0], [1, 0, 1, 0, 5 / 6, 1 / 6])
 
 
+# eigenvectors in place of METIS
+
+
+def projector(S, k):
+    """Literal: on the first k eigenvectors of the normalised similarities."""
+    d = S.sum(axis=1)
+    values, vectors = np.linalg.eigh(S / np.sqrt(np.outer(d, d)))
+    Y = vectors[:, np.argsort(values)[::-1][:k]]
+    return Y @ Y.T
+
+
+def directions(P):
+    """Cosines between points from their inner products."""
+    return P / np.sqrt(np.outer(np.diag(P), np.diag(P)))
+
+
+@pytest.fixture
+def given_to_k_means(monkeypatch):
+    seen = []
+    kmeans = spectral.unit_kmeans
+    monkeypatch.setattr(
+        spectral, "unit_kmeans", lambda Y, *rest: (seen.append(Y), kmeans(Y, *rest))[1]
+    )
+    return seen
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cspa_by_eigenvectors_cuts_the_normalised_co_association(seed, given_to_k_means):
+    labels = noisy_copies(np.random.default_rng(seed), 80, 3, 5, 0.35)[1]
+    labels[:50, 0] = 0  # so that degrees differ
+    solve(cspa, labels, 3, partitioner="spectral")
+    Y = given_to_k_means[0][tuples_of(labels).inverse]
+    np.testing.assert_allclose(Y @ Y.T, projector(oracle.co_association(labels), 3), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_normalised_cut_uses_the_normalised_eigenvectors(seed, given_to_k_means):
+    labels = noisy_copies(np.random.default_rng(seed), 60, 3, 5, 0.35)[1]
+    labels[:40, 0] = 0
+    A = oracle.co_association(labels)
+    normalised_cut(A, np.ones(60), 3, rng=0)
+    Y = given_to_k_means[0]
+    np.testing.assert_allclose(directions(Y @ Y.T), directions(projector(A, 3)), atol=1e-9)
+
+
+def test_mcla_by_eigenvectors_counts_votes():
+    labels = np.array([[0, 0, 0]] * 6 + [[1, 1, 1]] * 6 + [[0, 1, 1]])
+    found = solve(mcla, labels, 2, partitioner="spectral")
+    assert found[12] == found[6] != found[0]
+
+
+@pytest.mark.parametrize("method", SPECTRAL, ids=lambda m: m.func.__name__)
+def test_eigenvectors_do_not_force_clusters_to_be_of_similar_size(method):
+    truth = np.repeat([0, 1, 2], [160, 30, 10])
+    labels = np.repeat(truth[:, None], 5, axis=1)
+    rng = np.random.default_rng(0)
+    redrawn = rng.random(labels.shape) < 0.03
+    labels[redrawn] = rng.integers(3, size=redrawn.sum())
+    assert adjusted_rand_score(solve(method, labels, 3), truth) > 0.9
+
+
 # answers known by construction
 
 
@@ -429,14 +509,29 @@ def test_majority_does_not_take_a_number_of_clusters():
 
 
 @pytest.mark.parametrize(
-    ("method", "module"),
-    [(cspa, "pymetis"), (mcla, "pymetis"), (hbgf, "pymetis"), (hgpa, "mtkahypar")],
+    ("method", "module", "options"),
+    [
+        (cspa, "pymetis", {"partitioner": "metis"}),
+        (mcla, "pymetis", {"partitioner": "metis"}),
+        (hbgf, "pymetis", {"partitioner": "metis"}),
+        (hgpa, "mtkahypar", {}),
+    ],
 )
-def test_without_the_extra_its_name_is_said(method, module, monkeypatch):
+def test_without_the_extra_its_name_is_said(method, module, options, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     labels = noisy_copies(np.random.default_rng(0), 30, 3, 3, 0.3)[1]
     with pytest.raises(ImportError, match=rf'{module}.*pip install "liftcluster\[graph\]"'):
-        solve(method, labels, 2)
+        solve(method, labels, 2, **options)
+
+
+@pytest.mark.parametrize("method", [cspa, mcla, hbgf])
+def test_without_metis_eigenvectors_stand_in_and_say_so(method, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymetis", None)
+    truth, labels = noisy_copies(np.random.default_rng(0), 90, 3, 5, 0.2)
+    with pytest.warns(UserWarning, match=r'partitioner="spectral".*liftcluster\[graph\]'):
+        found = solve(method, labels, 3)
+    np.testing.assert_array_equal(found, solve(method, labels, 3, partitioner="spectral"))
+    assert adjusted_rand_score(found, truth) > 0.9
 
 
 @pytest.mark.parametrize(
@@ -448,6 +543,13 @@ def test_without_the_extra_its_name_is_said(method, module, monkeypatch):
         (lwgp, 2, {"theta": -1}, ValueError, "theta must be positive"),
         (evidence, 2, {"limit": 1}, ValueError, "limit must be at least 2"),
         (hgpa, 2, {"imbalance": 0}, ValueError, "imbalance must be positive"),
+        (
+            cspa,
+            2,
+            {"partitioner": "scotch"},
+            ValueError,
+            "partitioner must be one of metis, spectral",
+        ),
     ],
 )
 def test_bad_settings_are_refused(method, k, options, error, says):

@@ -28,6 +28,7 @@ LAYERS = [
     ["comparison"],
     ["permutation", "profiles"],
     ["methods.tuples"],
+    ["methods.spectral"],
     ["methods.evidence", "methods.graph", "methods.voting"],
     ["methods.bipartite"],
     ["methods.lifted"],

@@ -30,8 +30,9 @@ __all__ = ["Consensus", "consensus"]
 
 _NAME = ("consensus",)  # of the consensus among its inputs, which may be called anything
 _LANDMARKS = 500
+_POINTS_AS_VERTICES = 3000  # a graph that METIS cuts in seconds
+_PIECES_OF_A_PART = 50  # of more points: so fine that METIS can balance to within its 3 per cent
 _ROUNDING = 1e-6  # by which equal partitions may miss distance zero
-_DEFAULT_BANDWIDTH = "median/4"  # benchmarks/consensus.py: better than the median, and than less
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,19 +172,23 @@ def consensus(
     partitions : sequence or mapping of labels, memberships or Partition
         Of any numbers of clusters, hard and soft mixed; a point may lack a label in some.
     n_clusters : int or "auto"
-        "auto" chooses by the lifted clusters (needs points); the curve is in the result.
+        "auto" chooses by where the graph of the lifted clusters falls apart (needs points; see
+        :func:`~liftcluster.methods.selection.choose_k`); the curve is in the result.
     X : (n, d) array-like, optional
         The points. Methods that see only labels do without, and then predict nothing.
     method : str or scikit-learn clusterer
         A name in ``liftcluster.METHODS``, or a clusterer of vectors to stand in for k-means.
     bandwidth : float, rule or "auto"
-        "auto" is a quarter of the median distance between points.
+        "auto" is a quarter of the median distance between points (an eighth for lift_evidence).
     kernel, lift, n_components, sampling, weights, rng
         As for :func:`liftcluster.represent`, but that lift="auto" takes Nystroem features (500 of
         them) where the exact lift is too slow: points are told apart by small similarities, which
         drown in the noise of random Fourier features.
     **options
-        Of the method: ``linkage`` of lift_hac, ``n_init`` of lift_km, ``measure`` of medoid, ...
+        Of the method: ``linkage`` of lift_hac, ``n_init`` of lift_km, ``measure`` of medoid,
+        ``partitioner`` of cspa, mcla and hbgf ("metis" or "spectral"); ``whole_tuples=True`` for
+        cspa, hbgf and hgpa never parts points that have equal labels in all inputs, which their
+        authors do where balance wants it.
 
     Returns
     -------
@@ -212,9 +217,7 @@ def consensus(
             X,
             {name: _as_seen(p, chosen) for name, p in named.items()},
             kernel=kernel,
-            bandwidth=_DEFAULT_BANDWIDTH
-            if isinstance(bandwidth, str) and bandwidth == "auto"
-            else bandwidth,
+            bandwidth=_bandwidth_for(chosen, bandwidth),
             lift=lift,
             n_components=n_components,
             sampling=sampling,
@@ -231,7 +234,7 @@ def consensus(
     curve = None
     if n_clusters == "auto":
         assert rep is not None
-        curve = choose_k(rep)
+        curve = _choose_k(rep, X, named)
         n_clusters = curve.k
     k = int(n_clusters)
     if chosen is None or chosen.needs == "vectors":
@@ -242,6 +245,18 @@ def consensus(
     found = replace(found, curve=curve)
     _warn_if_worse(found)
     return found
+
+
+def _choose_k(rep: Representation, X: Points, named: dict[Hashable, Partition]) -> Curve:
+    """By hard clusters, which can be counted and linked."""
+    hard = {name: _hardened(p) for name, p in named.items()}
+    if not all(p.is_hard for p in named.values()):
+        lift = rep.lift
+        if isinstance(lift, SpanLift):  # spans the soft clusters only
+            rep = represent(X, hard, kernel=lift.kernel, lift="exact")
+        else:
+            rep = represent(X, hard, lift=lift)
+    return choose_k(rep, LabelTuples.from_partitions(hard.values()))
 
 
 def as_features(rep: Representation) -> Representation:
@@ -262,6 +277,13 @@ def shares_of_scores(scores: FloatArray) -> FloatArray:
     total = positive.sum(axis=1, keepdims=True)
     alike = 1 / scores.shape[1]
     return np.divide(positive, total, out=np.full_like(positive, alike), where=total > 0)
+
+
+def _bandwidth_for(method: Method | None, bandwidth: Any) -> Any:
+    """What "auto" stands for: a clusterer that stands in for k-means has k-means' rule."""
+    if isinstance(bandwidth, str) and bandwidth == "auto":
+        return (method or METHODS["lift_km"]).bandwidth
+    return bandwidth
 
 
 def _features_for_consensus(
@@ -325,14 +347,38 @@ def _combine_labels(
     if method.needs == "distances":
         partition = _medoid(named, X, rep, **options)
     else:
-        tuples = LabelTuples.from_partitions(named.values())
+        tuples = _tuples_for(method, named, k, options, rng)
         assert method.function is not None
-        extra = {"rep": rep} if method.needs == "labels and vectors" else {}
-        codes = method.function(tuples, k, rng=rng, **extra, **options)
         weights = next(iter(named.values())).weights
-        partition = Partition.from_labels(codes[tuples.inverse], weights)
+        if method.needs == "labels and vectors":
+            given = {"rep": rep, "X": X, "weights": weights}
+            labels = method.function(tuples, k, rng=rng, **given, **options)
+        else:
+            labels = method.function(tuples, k, rng=rng, **options)[tuples.inverse]
+        partition = Partition.from_labels(labels, weights)
     memberships = _mean_shares(partition, list(named.values()))
     return _finish(method.name, partition, memberships, named, rep, None, X)
+
+
+def _tuples_for(
+    method: Method,
+    named: dict[Hashable, Partition],
+    k: int,
+    options: dict[str, Any],
+    rng: np.random.Generator,
+) -> LabelTuples:
+    """Points with equal labels as one, or as several where the method has to balance them.
+
+    The authors of cspa, hgpa and hbgf cut graphs of points. Whole tuples would keep METIS from
+    balancing, which often helps, but is another method: ``whole_tuples=True``.
+    """
+    tuples = LabelTuples.from_partitions(named.values())
+    if not method.balanced or options.pop("whole_tuples", False) or tuples.t <= k:
+        return tuples
+    weights = next(iter(named.values())).weights
+    n = len(weights)
+    largest = 0.0 if n <= _POINTS_AS_VERTICES else weights.sum() / (k * _PIECES_OF_A_PART)
+    return tuples.split(largest, weights, rng)
 
 
 def _medoid(

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import warnings
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._typing import FloatArray, IntArray, RngLike, Sparse
-from .._validation import check_count, check_positive, make_rng
+from .._validation import check_choice, check_count, check_positive, make_rng
+from .spectral import factor_cut, normalised_cut, transfer_cut
 from .tuples import LabelTuples, Profiles, cluster_labelled, fill_empty, gather
 
 __all__ = ["cspa", "hbgf", "hgpa", "mcla"]
 
 # METIS wants seconds for a full graph of this many vertices, and four times as long for twice.
 LIMIT = 3000
+PARTITIONERS = ("metis", "spectral")
 
 
-def cspa(tuples: LabelTuples, k: int, *, rng: RngLike = None, limit: int = LIMIT) -> IntArray:
+def cspa(
+    tuples: LabelTuples,
+    k: int,
+    *,
+    partitioner: str | None = None,
+    rng: RngLike = None,
+    limit: int = LIMIT,
+) -> IntArray:
     r"""Cluster-based similarity partitioning: cut the graph of co-associations.
 
     Vertices are the tuples, with the weight of their points; the edge between two of them weighs
@@ -26,8 +37,11 @@ def cspa(tuples: LabelTuples, k: int, *, rng: RngLike = None, limit: int = LIMIT
     .. math:: w_a w_b S_{ab}, \quad S_{ab} = \text{share of the partitions that agree},
 
     and METIS cuts the graph into k parts. **The parts are of similar weight**, whatever the inputs
-    say: METIS keeps them within a few per cent of each other. Do not use this, or any method of
-    this module, for clusters of very different sizes.
+    say: METIS keeps them within a few per cent of each other, and where a tuple is heavier than
+    that, :func:`liftcluster.consensus` hands it over in pieces, so that points with equal labels
+    can part as they do in the original, which has a vertex for each point. With
+    ``whole_tuples=True`` it does not: often better, but not what the authors describe. Do not use
+    this, or any method of this module on METIS, for clusters of very different sizes.
 
     Parameters
     ----------
@@ -36,8 +50,12 @@ def cspa(tuples: LabelTuples, k: int, *, rng: RngLike = None, limit: int = LIMIT
         the partitions that label both. Points without any label go to the heaviest cluster.
     k : int
         Number of clusters; fewer, with a warning, where there are fewer different tuples.
+    partitioner : "metis", "spectral" or None
+        "spectral" stands in for METIS: the normalised cut by eigenvectors of size s, which
+        balances nothing and wants no extra; a missing label is then a disagreement. None takes
+        METIS where it is installed, else the other with a warning.
     rng : int, Generator or None
-        Seeds METIS.
+        Seeds METIS, or k-means on the eigenvectors.
     limit : int
         Largest number of different tuples that are vertices of their own. Above it the heaviest
         ``limit`` tuples lead groups that the others join by similarity (see
@@ -51,7 +69,7 @@ def cspa(tuples: LabelTuples, k: int, *, rng: RngLike = None, limit: int = LIMIT
 
     Notes
     -----
-    O(t · limit · m) time and O(limit²) memory.
+    O(t · limit · m) time and O(limit²) memory on METIS; O(t m² + s³) and O(t m + s²) without.
 
     References
     ----------
@@ -59,8 +77,11 @@ def cspa(tuples: LabelTuples, k: int, *, rng: RngLike = None, limit: int = LIMIT
     multilevel scheme for partitioning irregular graphs (SIAM J. Sci. Comput. 1998), for METIS.
     """
     rng = make_rng(rng)
+    partitioner = _available(partitioner)
 
     def cut(part: LabelTuples, k: int) -> IntArray:
+        if partitioner == "spectral":
+            return factor_cut(part.indicator(), part.weights, k, rng=rng)
         at_most = max(check_count(limit, "limit", least=2), k)
         profiles, groups = gather(Profiles.of(part), at_most)
         edges = profiles.co_association(profiles)
@@ -71,7 +92,9 @@ def cspa(tuples: LabelTuples, k: int, *, rng: RngLike = None, limit: int = LIMIT
     return cluster_labelled(tuples, k, cut)
 
 
-def mcla(tuples: LabelTuples, k: int, *, rng: RngLike = None) -> IntArray:
+def mcla(
+    tuples: LabelTuples, k: int, *, partitioner: str | None = None, rng: RngLike = None
+) -> IntArray:
     r"""Meta-clustering: cut the graph of clusters, then let points vote for a part.
 
     Vertices are the clusters of all partitions, with their weight, and the edge between two of them
@@ -84,9 +107,13 @@ def mcla(tuples: LabelTuples, k: int, *, rng: RngLike = None) -> IntArray:
     balances, see :func:`cspa`), the clusters of points less strictly so. One that no point prefers
     gets the heaviest tuple of the heaviest cluster.
 
+    The spectral stand-in cuts the graph of cosines w(C ∩ C')/√(w(C) w(C')) and lets points vote by
+    the number of their clusters in a meta-cluster: nothing keeps it from making a meta-cluster of
+    one tiny cluster, whose mean would draw all its points.
+
     Parameters
     ----------
-    tuples, k, rng
+    tuples, k, partitioner, rng
         As for :func:`cspa`; a missing label is a vote less.
 
     Returns
@@ -103,22 +130,29 @@ def mcla(tuples: LabelTuples, k: int, *, rng: RngLike = None) -> IntArray:
     Strehl, Ghosh: Cluster ensembles (JMLR 2002).
     """
     rng = make_rng(rng)
+    partitioner = _available(partitioner)
 
     def cut(part: LabelTuples, k: int) -> IntArray:
         shared = part.overlaps()
         sizes = np.diag(shared).copy()
-        jaccard = shared / (np.add.outer(sizes, sizes) - shared)
         n_parts = min(k, part.s)
-        # Vertices weigh what their clusters do, as Strehl and Ghosh have it. Other libraries let
-        # METIS balance the number of clusters instead, which suits uneven clusters better.
-        meta = _metis(jaccard, sizes, n_parts, rng)
-        means = np.eye(n_parts)[meta] / np.bincount(meta)  # (s, parts)
-        return np.asarray((part.indicator() @ means).argmax(axis=1))
+        if partitioner == "spectral":
+            cosines = shared / np.sqrt(np.outer(sizes, sizes))
+            votes = np.eye(n_parts)[normalised_cut(cosines, sizes, n_parts, rng=rng)]
+        else:
+            jaccard = shared / (np.add.outer(sizes, sizes) - shared)
+            # Vertices weigh what their clusters do, as Strehl and Ghosh have it. Other libraries
+            # let METIS balance the number of clusters, which suits uneven clusters better.
+            meta = _metis(jaccard, sizes, n_parts, rng)
+            votes = np.eye(n_parts)[meta] / np.bincount(meta)  # (s, parts)
+        return np.asarray((part.indicator() @ votes).argmax(axis=1))
 
     return cluster_labelled(tuples, k, cut)
 
 
-def hbgf(tuples: LabelTuples, k: int, *, rng: RngLike = None) -> IntArray:
+def hbgf(
+    tuples: LabelTuples, k: int, *, partitioner: str | None = None, rng: RngLike = None
+) -> IntArray:
     """Hybrid bipartite graph: cut the graph of points and clusters at once.
 
     Vertices are the tuples, with their weight, and the clusters; a tuple is joined to each of its
@@ -127,8 +161,9 @@ def hbgf(tuples: LabelTuples, k: int, *, rng: RngLike = None) -> IntArray:
 
     Parameters
     ----------
-    tuples, k, rng
-        As for :func:`cspa`; a missing label is an edge less.
+    tuples, k, partitioner, rng
+        As for :func:`cspa`; a missing label is an edge less. "spectral" is the authors' other
+        way to cut this graph.
 
     Returns
     -------
@@ -144,8 +179,11 @@ def hbgf(tuples: LabelTuples, k: int, *, rng: RngLike = None) -> IntArray:
     Fern, Brodley: Solving cluster ensemble problems by bipartite graph partitioning (ICML 2004).
     """
     rng = make_rng(rng)
+    partitioner = _available(partitioner)
 
     def cut(part: LabelTuples, k: int) -> IntArray:
+        if partitioner == "spectral":
+            return transfer_cut(part.indicator(), part.weights, k, rng=rng)
         B = sp.diags_array(part.weights) @ part.indicator()
         graph = sp.block_array([[None, B], [B.T, None]], format="csr")
         vertices = np.concatenate([part.weights, np.full(part.s, part.weights.mean())])
@@ -187,6 +225,24 @@ def hgpa(tuples: LabelTuples, k: int, *, imbalance: float = 0.05, rng: RngLike =
     check_positive(imbalance, "imbalance")
     rng = make_rng(rng)
     return cluster_labelled(tuples, k, lambda part, k: _mtkahypar(part, k, imbalance, rng))
+
+
+def _available(partitioner: str | None) -> str:
+    """METIS if nothing else is asked for, and its stand-in, with a warning, where it is missing."""
+    if partitioner is not None:
+        return check_choice(partitioner, PARTITIONERS, "partitioner")
+    try:
+        import_module("pymetis")
+    except ImportError:
+        warnings.warn(
+            "pymetis is not installed, so the graph is cut by eigenvectors, which does not balance "
+            'the parts: say partitioner="spectral" if that is what you want, or install METIS with '
+            'pip install "liftcluster[graph]"',
+            UserWarning,
+            stacklevel=3,
+        )
+        return "spectral"
+    return "metis"
 
 
 def _metis(
@@ -246,8 +302,6 @@ def _whole(weights: FloatArray, total: float, dtype: np.dtype[Any]) -> IntArray:
 
 def _require(module: str) -> Any:
     """A module of the extra `graph`."""
-    from importlib import import_module
-
     try:
         return import_module(module)
     except ImportError as error:

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from .._arrays import add_up
-from .._typing import FloatArray, IntArray
+from .._arrays import add_up, row_blocks
+from .._typing import FloatArray, IntArray, Points, Sparse
 from .._validation import check_choice, check_count, check_positive
 from ..lifts.spectral import gram_factor
 from ..mmd import climb_mmd
 from ..representation import Representation
-from .bipartite import transfer_cut
 from .evidence import average_linkage, cluster_reliability
+from .spectral import row_shares, top_eigenvectors, unit_kmeans
 from .tuples import LIMIT, LabelTuples, Profiles, cluster_labelled, gather
 
 __all__ = [
+    "cluster_graph",
     "group_by",
     "group_centres",
     "lift_evidence",
@@ -28,6 +30,8 @@ __all__ = [
     "lift_hac",
     "lift_km",
     "lift_ssd",
+    "ward_groupings",
+    "weighted_ward",
 ]
 
 LINKAGES = ("ward", "average", "complete", "single")
@@ -105,29 +109,95 @@ def lift_graph(
     k: int,
     *,
     rep: Representation,
-    strength: float = 1.0,
+    X: Points,
+    weights: FloatArray | None = None,
+    strength: float = 0.5,
     power: float = 4.0,
+    placement: float = 0.9,
     theta: float = 0.4,
     rng: np.random.Generator,
 ) -> IntArray:
     r"""Cut the graph of points and clusters, with links between clusters that lie together.
 
-    .. math:: A = B^\top W D^{-1} B + λ\, (G_+)^4 \circ \sqrt{|C|\,|C'|} / m
+    .. math:: A = B^\top W D^{-1} B + λ\, (G_+)^q \circ \sqrt{|C|\,|C'|} / m, \quad
+              Y = \bigl((1 - α) D^{-1} B + α P\bigr) d^{-1/2} U, \quad
+              P_{xC} ∝ ⟨φ(x), \barΦ(C)⟩_+^q
 
-    in place of the first term alone, which is :func:`~liftcluster.methods.bipartite.lwgp`; G are
-    the inner products of the unit cluster vectors, |C| the weight of a cluster. One lift and an
-    s × s eigenproblem, linear in the points.
+    With λ = α = 0 this is :func:`~liftcluster.methods.bipartite.lwgp`, which sees labels alone. G
+    are the inner products of the unit cluster vectors, |C| the weight of a cluster, d and U the
+    row sums and first eigenvectors of A. Points find their place among the eigenvectors by the
+    clusters they are most like, and not only by those they are in, so that points with equal
+    labels may part, and a point without any label has its place too. The rows of Y, scaled to unit
+    length, are clustered by k-means. One lift and an s × s eigenproblem, linear in the points.
+
+    Parameters
+    ----------
+    tuples : LabelTuples
+        Partitions of the same points, hardened; noise is a missing label.
+    k : int
+    rep : Representation
+        The clusters of ``tuples``, lifted.
+    X : (n, d) array
+    weights : (n,) array, optional
+        Of the points, one each by default.
+    strength, power, placement, theta : float
+        λ, q, α in [0, 1], and the θ of
+        :func:`~liftcluster.methods.evidence.cluster_reliability`.
+
+    Returns
+    -------
+    (n,) int array
+        Cluster of each point, from 0 to k - 1.
     """
     check_positive(theta, "theta")
+    check_positive(power, "power")
+    if not 0 <= placement <= 1:
+        raise ValueError(f"placement must be between 0 and 1, got {placement}")
+    if strength < 0:
+        raise ValueError(f"strength must not be negative, got {strength}")
+    if k == 1 or np.count_nonzero((tuples.codes >= 0).any(axis=1)) <= k:  # nothing to cut
+        return cluster_labelled(tuples, k, lambda part, _: np.arange(part.t))[tuples.inverse]
+    A, walk = cluster_graph(tuples, rep, strength=strength, power=power, theta=theta)
+    U = top_eigenvectors(A, k)
+    Y = (1 - placement) * np.asarray(walk @ U)[tuples.inverse]
+    Y += placement * _placed(rep, X, len(Y), U, power)
+    w = np.ones(len(Y)) if weights is None else weights
+    return unit_kmeans(Y, w, k, rng)
 
-    def cut(part: LabelTuples, k: int) -> IntArray:
-        B = part.indicator() @ sp.diags_array(cluster_reliability(part, theta))
-        G = np.maximum(rep.inner_products(), 0) ** power
-        sizes = np.sqrt(np.diag(part.overlaps()))
-        extra = strength * G * np.outer(sizes, sizes) / part.m
-        return transfer_cut(B, part.weights, k, extra=extra, rng=rng)
 
-    return cluster_labelled(tuples, k, cut)
+def cluster_graph(
+    tuples: LabelTuples,
+    rep: Representation,
+    *,
+    strength: float = 0.5,
+    power: float = 4.0,
+    theta: float = 0.4,
+) -> tuple[FloatArray, Sparse]:
+    """(s, s) edges A between the clusters, and the (t, s) steps D⁻¹B from tuples to clusters.
+
+    Clusters are joined by the points they share, reliable ones more, and by lying together; the
+    formula is at :func:`lift_graph`.
+    """
+    B = sp.csr_array(tuples.indicator() @ sp.diags_array(cluster_reliability(tuples, theta)))
+    walk = row_shares(B)
+    sizes = np.sqrt(np.diag(tuples.overlaps()))
+    links = np.maximum(rep.inner_products(), 0) ** power * np.outer(sizes, sizes) / tuples.m
+    shared = (B.T @ (sp.diags_array(tuples.weights) @ walk)).toarray()
+    return shared + strength * links, walk
+
+
+def _placed(rep: Representation, X: Points, n: int, U: FloatArray, power: float) -> FloatArray:
+    """(n, k) means of the rows of U, by the similarity of each point to the clusters."""
+    lift = rep.lift
+    assert lift is not None
+    Y = np.empty((n, U.shape[1]))
+    for rows in row_blocks(n, rep.s):
+        similar = np.maximum(lift.scores(X[rows], rep.vectors), 0)
+        # In units of the largest, so that no power of it vanishes.
+        similar /= np.maximum(similar.max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        similar **= power
+        Y[rows] = (similar @ U) / np.maximum(similar.sum(axis=1, keepdims=True), 1)
+    return Y
 
 
 def lift_evidence(
@@ -135,6 +205,8 @@ def lift_evidence(
     k: int,
     *,
     rep: Representation,
+    X: Points = None,
+    weights: FloatArray | None = None,
     theta: float | None = 0.4,
     limit: int = LIMIT,
     rng: np.random.Generator | None = None,
@@ -146,6 +218,12 @@ def lift_evidence(
     scaled to unit diagonal, then average linkage on the different tuples of labels; u are the
     clusters' reliabilities (``theta=None``: all one). Where the tuples are too many, the heaviest
     lead groups that the others join by co-association.
+
+    Returns
+    -------
+    (n,) int array
+        Cluster of each point, from 0 to k - 1. X, weights and rng play no part in it: they are
+        taken so that all methods on labels and vectors are called alike.
     """
 
     def link(part: LabelTuples, k: int) -> IntArray:
@@ -160,7 +238,7 @@ def lift_evidence(
         Z = np.asarray(Z) / np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), 1e-300)
         return average_linkage(Z @ Z.T, profiles.weights, k)[groups]
 
-    return cluster_labelled(tuples, k, link)
+    return cluster_labelled(tuples, k, link)[tuples.inverse]
 
 
 def group_by(clusterer: Any, rep: Representation, k: int, *, rng: np.random.Generator) -> IntArray:
@@ -190,12 +268,21 @@ def group_by(clusterer: Any, rep: Representation, k: int, *, rng: np.random.Gene
 
 def weighted_ward(V: FloatArray, weights: FloatArray, k: int) -> IntArray:
     """k groups of weighted vectors by merging the two that raise the sum of squares least."""
+    return next(ward_groupings(V, weights, k))
+
+
+def ward_groupings(V: FloatArray, weights: FloatArray, most: int) -> Iterator[IntArray]:
+    """The groupings of weighted Ward into ``most`` groups, one less, and so on to a single one."""
     centres, w = np.array(V), np.array(weights, dtype=np.float64)
     codes = np.arange(len(V))
     cost = _ward_costs(centres, w, centres, w)
     np.fill_diagonal(cost, np.inf)
     alive = np.ones(len(V), dtype=bool)
-    for _ in range(len(V) - k):
+    for k in range(len(V), 0, -1):
+        if k <= most:
+            yield np.unique(codes, return_inverse=True)[1]
+        if k == 1:
+            return
         a, b = sorted(int(i) for i in np.unravel_index(cost.argmin(), cost.shape))
         centres[a] = (w[a] * centres[a] + w[b] * centres[b]) / (w[a] + w[b])
         w[a] += w[b]
@@ -205,7 +292,6 @@ def weighted_ward(V: FloatArray, weights: FloatArray, k: int) -> IntArray:
         row = np.where(alive, _ward_costs(centres[a : a + 1], w[a : a + 1], centres, w)[0], np.inf)
         row[a] = np.inf
         cost[a], cost[:, a] = row, row
-    return np.unique(codes, return_inverse=True)[1]
 
 
 def group_centres(rep: Representation, codes: IntArray, k: int) -> FloatArray:

@@ -34,6 +34,10 @@ class Method:
         Soft memberships count as they are; otherwise each point goes to its largest first.
     chooses_k : bool
         The number of clusters is not asked for.
+    balanced : bool
+        Cuts into parts of similar weight; points with equal labels may part.
+    bandwidth : str
+        The rule that bandwidth="auto" stands for: by evidence, see benchmarks/consensus.py.
     extra : str or None
         What to install it with: ``pip install "liftcluster[...]"``.
     reference : str
@@ -45,6 +49,8 @@ class Method:
     function: Callable[..., Any] | None
     soft: bool = False
     chooses_k: bool = False
+    balanced: bool = False
+    bandwidth: str = "median/4"
     extra: str | None = None
     reference: str = ""
 
@@ -58,6 +64,7 @@ def _label_only(name: str, title: str, function: Any, reference: str, **traits: 
     return Method(name, title, "labels", function, reference=reference, **traits)
 
 
+_BALANCED = {"balanced": True, "extra": "graph"}
 _ALL = [
     Method("lift_km", "k-means on lifted clusters", "vectors", lift_km, True, reference=_PAPER),
     Method("lift_hac", "Ward on lifted clusters", "vectors", lift_hac, True, reference=_PAPER),
@@ -73,13 +80,14 @@ _ALL = [
         "evidence graded by lifted similarity",
         "labels and vectors",
         lift_evidence,
+        bandwidth="median/8",
         reference="ours, after Fred, Jain (2005)",
     ),
-    _label_only("cspa", "similarity partitioning by METIS", cspa, _STREHL, extra="graph"),
-    _label_only("hgpa", "hypergraph partitioning by Mt-KaHyPar", hgpa, _STREHL, extra="graph"),
+    _label_only("cspa", "similarity partitioning by METIS", cspa, _STREHL, **_BALANCED),
+    _label_only("hgpa", "hypergraph partitioning by Mt-KaHyPar", hgpa, _STREHL, **_BALANCED),
     _label_only("mcla", "meta-clustering by METIS", mcla, _STREHL, extra="graph"),
     _label_only(
-        "hbgf", "bipartite graph partitioning by METIS", hbgf, "Fern, Brodley (2004)", extra="graph"
+        "hbgf", "bipartite graph partitioning by METIS", hbgf, "Fern, Brodley (2004)", **_BALANCED
     ),
     _label_only("lwea", "evidence weighted by cluster reliability", lwea, _HUANG),
     _label_only("lwgp", "graph cut weighted by cluster reliability", lwgp, _HUANG),

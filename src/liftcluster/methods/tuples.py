@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._arrays import add_up, row_blocks
-from .._typing import FloatArray, IntArray, Sparse
-from .._validation import check_count
+from .._typing import FloatArray, IntArray, RngLike, Sparse
+from .._validation import check_count, make_rng
 from ..partition import Partition
 
 __all__ = ["LIMIT", "LabelTuples", "Profiles", "cluster_labelled", "fill_empty", "gather"]
@@ -84,6 +84,34 @@ class LabelTuples:
             inverse=inverse,
             weights=add_up(partitions[0].weights, inverse, len(first)),
             sizes=np.array([column.max() + 1 for column in columns]),
+        )
+
+    def split(self, most: float, weights: FloatArray, rng: RngLike = None) -> LabelTuples:
+        """The same points, with every tuple heavier than `most` repeated for parts of its points.
+
+        For methods that balance: they can part points with equal labels, at random. ``weights``
+        are those of the n points; a single point is never split, and ``most=0`` splits all others.
+
+        >>> tuples = LabelTuples.from_partitions([Partition.from_labels([0, 0, 0, 0, 1])])
+        >>> tuples.split(2, np.ones(5), rng=0).codes.ravel().tolist()
+        [0, 0, 1]
+        """
+        counts = np.bincount(self.inverse, minlength=self.t)
+        with np.errstate(over="ignore"):  # as many pieces as there are points, at most
+            wanted = np.ceil(self.weights / most) if most > 0 else counts
+        pieces = np.clip(wanted, 1, np.maximum(counts, 1)).astype(np.int64)
+        # Shuffled first: points often come sorted by what one hopes to find.
+        order = make_rng(rng).permutation(len(self.inverse))
+        order = order[np.argsort(self.inverse[order], kind="stable")]
+        owner = self.inverse[order]
+        rank = np.arange(len(order)) - (np.cumsum(counts) - counts)[owner]
+        inverse = np.empty_like(self.inverse)
+        inverse[order] = (np.cumsum(pieces) - pieces)[owner] + rank * pieces[owner] // counts[owner]
+        return LabelTuples(
+            codes=np.repeat(self.codes, pieces, axis=0),
+            inverse=inverse,
+            weights=add_up(weights, inverse, int(pieces.sum())),
+            sizes=self.sizes,
         )
 
     @property

@@ -1,0 +1,58 @@
+"""The measurement of consensus methods, on a folder of three small sets."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from benchmarks.consensus import mean_ranks, nemenyi, run, table
+from benchmarks.labelled import labelled_sets
+
+
+@pytest.fixture
+def folder(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    for name, rows in (
+        ("flowers", slice(0, 150, 2)),
+        ("others", slice(50, 150, 2)),
+        ("rest", slice(1, 150, 2)),
+    ):
+        lines = [",".join(map(str, [*x, 1, c])) for x, c in zip(X[rows], y[rows], strict=True)]
+        (tmp_path / f"{name}.csv").write_text("a,b,c,d,e,class\n" + "\n".join(lines))
+    return tmp_path
+
+
+def test_sets_are_standardised_and_subsampled_alike(folder):
+    pytest.importorskip("pandas")
+    found = list(labelled_sets(folder, 40))
+    assert [name for name, _, _ in found] == ["flowers", "others", "rest"]
+    for _, X, classes in found:
+        assert X.shape == (40, 4)  # a constant column is left out
+        np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(X.std(axis=0), 1)
+        assert len(classes) == 40
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_every_set_and_ensemble_has_an_index_for_every_row(folder):
+    pytest.importorskip("pandas")
+    rows = ["lift_km", "lwgp", "cspa, spectral"]
+    found = run(folder, 60, 1, rows)
+    values = np.array(found["values"])
+    assert values.shape == (3, 2, 3, 2)  # rows, ensembles, sets, indices
+    assert (values[:, :, 0, 0] > 0.4).all()
+    assert found["sets"] == ["flowers", "others", "rest"]
+    lines = list(table(found))
+    assert len(lines) == 2 + 3 + 1
+    assert lines[2].startswith(
+        f"| lift_km | {values[0, 0, :, 0].mean():.3f} | {values[0, 0, ::2, 0].mean():.3f}"
+    )
+    assert lines[-1].startswith("\n3 sets")
+
+
+def test_ranks_are_shared_by_equals():
+    scores = np.array([[0.9, 0.5], [0.9, 0.7], [0.1, 0.6]])
+    np.testing.assert_allclose(mean_ranks(scores), [2.25, 1.25, 2.5])
+
+
+def test_the_critical_difference_is_demsars():
+    assert nemenyi(4, 14) == pytest.approx(1.25, abs=0.005)  # Demšar (JMLR 2006), section 3.2.2
