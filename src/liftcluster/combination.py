@@ -112,7 +112,7 @@ class Consensus:
     def predict(self, X: Points) -> IntArray:
         """Consensus cluster of new points: that of the largest ⟨φ(x), v⟩."""
         lift, centres = self._map()
-        return np.asarray(lift.scores(X, centres).argmax(axis=1))
+        return lift.assign(X, centres)
 
     def predict_proba(self, X: Points) -> FloatArray:
         """(n, k) memberships of new points: ⟨φ(x), v⟩, negative ones taken for none."""

@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .._typing import Array, FloatArray, Points
-from ..kernels import Kernel, kernel_from_state
-from .base import FeatureLift, take_rows
+from ..kernels import Kernel, ShiftInvariant, kernel_from_state
+from ..stack import Rows
+from .base import FeatureLift, as_vectors, sums_of_many, take_rows
 from .spectral import inverse_root
 
 __all__ = ["NystromLift", "fit_nystrom_lift"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Similarities(FeatureLift):
+    """φ(x) = κ(x, L) alone."""
+
+    kernel: Kernel
+    landmarks: Points
+
+    kind: ClassVar[str] = "similarities"
+
+    @property
+    def n_components(self) -> int:
+        return len(self.landmarks)
+
+    @property
+    def spreads_over_threads(self) -> bool:  # type: ignore[override]
+        return isinstance(self.kernel, ShiftInvariant)
+
+    def points(self, X: Points) -> Points:
+        return self.kernel.points(X)
+
+    def features(self, X: Points) -> Array:
+        return self.kernel(X, self.landmarks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +69,21 @@ class NystromLift(FeatureLift):
 
     def features(self, X: Points) -> Array:
         return self.kernel(X, self.landmarks) @ self.coefficients
+
+    # Similarities to the landmarks are added up before they are turned into features, and vectors
+    # are turned into weights of landmarks before they are scored: (RᵀK)A and K(AVᵀ) take a step of
+    # O(nr) where Rᵀ(KA) and (KA)Vᵀ take one of O(nr²).
+
+    def fused_sums(self, X: Points, R: Rows) -> FloatArray:
+        return sums_of_many([self._similarities], X, R)[0] @ self.coefficients
+
+    def scores(self, X: Points, V: Any) -> FloatArray:
+        V = as_vectors(V, self.n_components)
+        return self._similarities.scores(X, V @ self.coefficients.T)
+
+    @cached_property
+    def _similarities(self) -> _Similarities:
+        return _Similarities(self.kernel, self.landmarks)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         arrays = {"landmarks": self.landmarks, "coefficients": self.coefficients}
