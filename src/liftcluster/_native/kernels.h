@@ -24,7 +24,7 @@ TARGET_PUSH(TARGET)
 #define LANES (VECTOR_BYTES / 4)
 #define SINGLE 1
 #define R(stem) stem##_f
-#include "features.h"
+#include "point_features.h"
 #include "passes.h"
 #undef REAL
 #undef INTEGER
@@ -37,7 +37,7 @@ TARGET_PUSH(TARGET)
 #define LANES (VECTOR_BYTES / 8)
 #define SINGLE 0
 #define R(stem) stem##_d
-#include "features.h"
+#include "point_features.h"
 #include "passes.h"
 
 const kernel_set NAME(kernels) = {

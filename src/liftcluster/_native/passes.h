@@ -1,5 +1,5 @@
 /* The passes over the points, in one precision: features added up by cluster, features multiplied
-   by vectors, or features written out. Included after features.h. */
+   by vectors, or features written out. Included after point_features.h. */
 
 /* Points whose features are held at a time. Partial sums in the working precision are added to
    double totals after each block, so blocks also bound their rounding. */
