@@ -9,7 +9,7 @@ ROOT = Path(liftcluster.__file__).parent
 
 # Each module may import from the lines above its own.
 LAYERS = [
-    ["_typing", "_progress"],
+    ["_typing", "_progress", "_html"],
     ["_arrays"],
     ["_validation", "_labels"],
     ["partition", "kernels", "transport", "uncertainty"],

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from generators import soft_memberships
-from report_cases import CLUSTERINGS, NAMES, X, hostile_report
+from report_cases import CLUSTERINGS, HOSTILE, NAMES, X, hostile_report
 
 import liftcluster as lc
 from liftcluster.planes import look_at
@@ -223,6 +223,8 @@ def test_a_generator_gives_a_seed_that_makes_the_page_again():
     first = lc.make_report(CLUSTERINGS, X, rng=np.random.default_rng(5))
     seed = int(dict(first.to_dict()["settings"])["seed"])
     assert lc.make_report(CLUSTERINGS, X, rng=seed).html() == first.html()
+    other = lc.make_report(CLUSTERINGS, X, rng=np.random.default_rng(6)).to_dict()
+    assert int(dict(other["settings"])["seed"]) != seed
 
 
 class Outline(HTMLParser):
@@ -287,6 +289,14 @@ def test_hostile_names_add_no_markup(report):
     assert [t for t in hostile.tags if t not in common] == [
         t for t in plain.tags if t not in common
     ]
+
+
+def test_hostile_names_are_told_as_text():
+    names = HOSTILE[:2]
+    page = lc.make_report(dict(zip(names, ([0, 0, 1], [0, 1, 1]), strict=True)), LINE)
+    told = page.html().split('aria-label="Summary">')[1].split("</section>")[0]
+    assert set(Outline(told).tags) == {"p", "bdi"}
+    assert all(name in plain for name, plain in zip(names, [page.summary[1]] * 2, strict=True))
 
 
 def test_a_notebook_shows_the_page_in_a_frame_that_cannot_reach_out(report, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
+from ._html import items, paragraph, table
 from ._typing import FloatArray, Points
 from .measures.lifted import lift_transport
 from .measures.registry import MEASURES
@@ -251,19 +251,12 @@ class Comparison:
         return f"Comparison({self.names[0]} and {self.names[1]}: {shown}, ...)"
 
     def _repr_html_(self) -> str:
-        def cell(text: Any) -> str:
-            return f"<td>{html.escape(str(text))}</td>"
-
-        rows = "".join(
-            f"<tr>{cell(name)}{cell(e)}{cell(MEASURES[name].title)}</tr>"
-            for name, e in self.values.items()
-        )
-        moves = "".join(f"<li>{html.escape(line)}</li>" for line in self.summary())
-        a, b = (html.escape(str(name)) for name in self.names)
+        names = paragraph(f"{self.names[0]} and {self.names[1]}", strong=True)
+        rows = [(name, e, MEASURES[name].title) for name, e in self.values.items()]
+        lift = None if self.representation is None else self.representation.lift
+        how = "" if lift is None else paragraph(f"lift: {lift.describe()}")
         return (
-            f"<p><b>{a}</b> and <b>{b}</b></p>"
-            f"<table><tr><th>measure</th><th>distance</th><th></th></tr>{rows}</table>"
-            f"<ul>{moves}</ul>"
+            names + table(("measure", "distance", "what it is"), rows) + items(self.summary()) + how
         )
 
 
