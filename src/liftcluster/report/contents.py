@@ -16,6 +16,7 @@ from ..measures.registry import MEASURES
 from ..palette import COLOURS, match_colours
 from ..planes import lay_out
 from .findings import Findings
+from .names import retold
 
 __all__ = ["FORMAT", "contents"]
 
@@ -128,7 +129,7 @@ def _quantised_witness(witness: FloatArray) -> dict[str, Any]:
 
 
 def _lines(moves: Any) -> list[str]:
-    lines = summarise(moves)
+    lines = summarise(retold(moves))
     more = len(lines) - _MOST_LINES
     return lines[:_MOST_LINES] + ([f"… and {more} more"] if more > 0 else [])
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from .findings import Findings
+from .names import retold, shown
 
 __all__ = ["Name", "Sentence", "plain", "summary"]
 
@@ -32,7 +33,7 @@ def plain(sentence: Sentence) -> str:
 def summary(found: Findings) -> list[Sentence]:
     """What is close, what is far, what the consensus agrees with, where the largest change is."""
     D = found.matrices["lift_emd"].values
-    names = [Name(" ".join(name.split())) for name in found.partitions]
+    names = [Name(shown(name)) for name in found.partitions]
     m = len(found.asked.partitions)
     sentences = [_subject(found), _extremes(D[:m, :m], names)]
     sentences += _outlier(D[:m, :m], names)
@@ -83,7 +84,7 @@ def _largest_change(found: Findings, names: list[Name]) -> list[Sentence]:
     moves = [move for move in comparison.moves if move.kind not in ("stayed", "spilled")]
     if not moves:
         return []
-    costliest = max(moves, key=lambda move: move.cost)
+    costliest = retold([max(moves, key=lambda move: move.cost)])[0]
     return [("The costliest change from ", names[i], " to ", names[j], f": {costliest}.")]
 
 

@@ -43,10 +43,15 @@ function unpackOnce(packed) {
   return unpackedBefore.get(packed);
 }
 
-/* A name on one line, isolated so that right-to-left letters turn nothing else round. */
-function clean(name) { return name.replace(/\s+/g, " ").trim(); }
-function isolated(name) { return "\u2068" + clean(name) + "\u2069"; }
-function named(name) { return element("bdi", { className: "name", textContent: clean(name) }); }
+/* A name on one line, isolated so that right-to-left letters turn nothing else round; marks of
+   direction, which reach past it, are left out. */
+function clean(name) { return name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "").replace(/\s+/g, " ").trim(); }
+function shortened(name) {
+  const letters = Array.from(clean(name));
+  return letters.length <= 40 ? letters.join("") : letters.slice(0, 39).join("") + "…";
+}
+function isolated(name) { return "\u2068" + shortened(name) + "\u2069"; }
+function named(name) { return element("bdi", { className: "name", textContent: shortened(name), title: clean(name) }); }
 function nameOf(i) { return CLUSTERINGS[i].name; }
 
 const PAIRS = new Map(DATA.pairs.map((pair) => [pair.first + "," + pair.second, pair]));
