@@ -420,3 +420,8 @@ def test_printing_shows_everything_in_light_colours(driver, iris):
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert ground == "rgb(255, 255, 255)"
     assert position == "static"
+    open_page(driver, iris, scheme="dark")
+    driver.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert 0xFFFFFF in colours_in(driver, pictures(driver)[0])
+    driver.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert 0xFFFFFF not in colours_in(driver, pictures(driver)[0])

@@ -15,7 +15,9 @@ const RAMPS = {
   },
 };
 
+let printing = false;  // on paper, whatever the screen
 function isDark() {
+  if (printing) return false;
   const chosen = document.documentElement.dataset.theme;
   if (chosen) return chosen === "dark";
   return matchMedia("(prefers-color-scheme: dark)").matches;
@@ -31,6 +33,7 @@ function clusterColour(number) {
   return isDark() ? mixed(colour, [255, 255, 255], 0.22) : colour;
 }
 function clusterMarker(number) { return MARKERS[Math.floor(number / PALETTE.length) % MARKERS.length]; }
+function groundColour() { return rgb(isDark() ? "#191e28" : "#ffffff"); }
 function noiseColour() { return isDark() ? [84, 92, 106] : [190, 195, 204]; }
 
 function ramp(name, share) {

@@ -6,7 +6,9 @@ function drawHeatmap(state, choose) {
   const all = measure.values.flat().filter((v) => v !== null);
   const top = Math.max(...all, 1e-12);
   const m = CLUSTERINGS.length;
-  table.classList.toggle("dense", m > 12);
+  table.classList.toggle("dense", m > 10);
+  const room = table.parentElement.clientWidth - 0.5 * Math.min(table.parentElement.clientWidth, 320);
+  table.style.setProperty("--cell", Math.min(Math.max(Math.floor(room / m) - 1, 12), 32) + "px");
   const header = element("tr", {}, element("td"));
   for (let j = 0; j < m; j++) {
     header.append(element("th", { scope: "col", title: clean(nameOf(j)), className: j === state.second ? "on" : "" },

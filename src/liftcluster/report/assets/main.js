@@ -33,6 +33,8 @@ const page = {
     this.panels.forEach((panel) => panel.update());
   },
 
+  recolour() { this.update(); drawConsensus(); },
+
   updateMeasure() {
     const { state } = this;
     for (const key of ["first", "second", "measure"]) byId(key).value = String(state[key]);
@@ -131,10 +133,11 @@ function start() {
   setTheme("automatic");
   byId("theme").addEventListener("click", () => {
     setTheme(THEMES[(THEMES.indexOf(page.theme) + 1) % THEMES.length]);
-    page.update();
-    drawConsensus();
+    page.recolour();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { page.update(); drawConsensus(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.recolour());
+  window.addEventListener("beforeprint", () => { printing = true; page.recolour(); });
+  window.addEventListener("afterprint", () => { printing = false; page.recolour(); });
   page.panels = ["first", "second", "witness"].map((choice, i) => new Panel(choice, i + 1, page));
   byId("panels").append(...page.panels.map((panel) => panel.holder));
   pointsHint();

@@ -42,7 +42,7 @@ function mapDot(i, x, y, label, state, choose) {
     ? drawing("path", { d: "M0-9L9 0L0 9L-9 0Z", fill, transform: "translate(" + x + " " + y + ")" })
     : drawing("circle", { cx: x, cy: y, r: 6.5, fill });
   const text = drawing("text", { x: label.x, y: label.y, "text-anchor": label.anchor, "font-weight": chosen ? 700 : 400 });
-  text.textContent = "\u2068" + label.text + "\u2069";
+  if (chosen || CLUSTERINGS[i].is_consensus || CLUSTERINGS.length <= 20) text.textContent = "\u2068" + label.text + "\u2069";
   const title = drawing("title");
   title.textContent = clean(nameOf(i));
   const dot = drawing("g", {

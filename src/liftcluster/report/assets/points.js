@@ -194,8 +194,7 @@ class Panel {
       [this.canvas.width, this.canvas.height] = [width, height];
       this.image = new ImageData(width, height);
     }
-    const ground = rgb(getComputedStyle(document.documentElement).getPropertyValue("--card").trim());
-    const pixels = new Uint32Array(this.image.data.buffer).fill(word(ground));
+    const pixels = new Uint32Array(this.image.data.buffer).fill(word(groundColour()));
     const larger = Math.min(Math.sqrt(camera.zoom), 3);
     const styles = stylesFor(this.coloured, radiusFor(this.styled.keys.length) * ratio * larger);
     this.canvas.dataset.drawn = stampAll(pixels, width, height, this.styled, styles, this.unit(size), limit);
