@@ -65,10 +65,10 @@ function pairOf(first, second) {
   return { flows, lines: back.backward, witness: back.witness, leftOut: back.left_out };
 }
 
-function decimals(value) {
+function decimals(value, digits = 3) {
   if (value === null) return "–";
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
-  return value.toFixed(3);
+  return value.toFixed(digits);
 }
 function percent(share) { return (100 * share).toFixed(share < 0.0995 ? 1 : 0) + " %"; }
 function count(n) { return n.toLocaleString("en"); }

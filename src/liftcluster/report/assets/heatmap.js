@@ -6,9 +6,7 @@ function drawHeatmap(state, choose) {
   const all = measure.values.flat().filter((v) => v !== null);
   const top = Math.max(...all, 1e-12);
   const m = CLUSTERINGS.length;
-  table.classList.toggle("dense", m > 10);
-  const room = table.parentElement.clientWidth - 0.5 * Math.min(table.parentElement.clientWidth, 320);
-  table.style.setProperty("--cell", Math.min(Math.max(Math.floor(room / m) - 1, 12), 32) + "px");
+  const digits = fitHeatmap(table, m);
   const header = element("tr", {}, element("td"));
   for (let j = 0; j < m; j++) {
     header.append(element("th", { scope: "col", title: clean(nameOf(j)), className: j === state.second ? "on" : "" },
@@ -18,7 +16,7 @@ function drawHeatmap(state, choose) {
   for (let i = 0; i < m; i++) {
     const row = element("tr", {}, element("th", { scope: "row", title: clean(nameOf(i)), className: i === state.first ? "on" : "" },
       element("span", { textContent: isolated(nameOf(i)) })));
-    for (let j = 0; j < m; j++) row.append(heatmapCell(i, j, measure.values[i][j], top, state, choose));
+    for (let j = 0; j < m; j++) row.append(heatmapCell(i, j, measure.values[i][j], top, digits, state, choose));
     body.append(row);
   }
   const caption = element("caption", { className: "hint", textContent: spoken(state.measure) + " between all clusterings" });
@@ -30,13 +28,24 @@ function drawHeatmap(state, choose) {
     (measure.is_symmetric ? "." : "; not symmetric: from row to column.") + " Choose a cell to compare the two.";
 }
 
-function heatmapCell(i, j, value, top, state, choose) {
+/* Cells as wide as there is room for; too narrow for numbers, they are only coloured. */
+function fitHeatmap(table, m) {
+  const width = table.parentElement.clientWidth, names = Math.min(152, 0.27 * width);
+  const cell = Math.floor((width - names - 14) / m) - 2;
+  table.classList.toggle("dense", cell < 26);
+  table.classList.toggle("tight", cell < 40);
+  table.style.setProperty("--names", names + "px");
+  table.style.setProperty("--cell", Math.min(Math.max(cell, 12), cell < 26 ? 25 : 54) + "px");
+  return cell < 40 ? 2 : 3;
+}
+
+function heatmapCell(i, j, value, top, digits, state, choose) {
   if (i === j) return element("td", { className: "same", textContent: "·" });
   const colour = ramp("distance", value === null ? 0 : value / top);
   const chosen = i === state.first && j === state.second;
   const button = element("button", {
     type: "button",
-    textContent: value !== null && value >= 1000 ? value.toExponential(1) : decimals(value),
+    textContent: value !== null && value >= 1000 ? value.toExponential(1) : decimals(value, digits),
     "aria-pressed": String(chosen),
     "aria-label": isolated(nameOf(i)) + " and " + isolated(nameOf(j)) + ": " + decimals(value),
     title: clean(nameOf(i)) + " – " + clean(nameOf(j)) + ": " + decimals(value),

@@ -70,9 +70,9 @@ function drawConsensus() {
   const mine = CLUSTERINGS[CLUSTERINGS.length - 1], labels = labelsOf(CLUSTERINGS.length - 1), levels = unpackOnce(POINTS.confidence);
   const sum = new Float64Array(mine.k), number = new Float64Array(mine.k);
   for (let p = 0; p < levels.length; p++) if (labels[p] < mine.k) { sum[labels[p]] += levels[p] / 255; number[labels[p]]++; }
-  const rows = mine.clusters.map((name, i) => ({ cells: [[swatch(mine.colours[i]), named(name)], percent(mine.masses[i]),
-    number[i] ? (sum[i] / number[i]).toFixed(2) : "–", madeOf(found.composition[i])] }));
-  fill("consensus-table", ["cluster", "#share of the mass", "#confidence", "…made of (share of that cluster)"], rows);
+  const rows = mine.clusters.map((name, i) => ({ cells: [[swatch(mine.colours[i]), named(name)], madeOf(found.composition[i]),
+    percent(mine.masses[i]), number[i] ? (sum[i] / number[i]).toFixed(2) : "–"] }));
+  fill("consensus-table", ["cluster", "…made of (share of that cluster)", "#share of the mass", "#confidence"], rows);
   byId("consensus-card").hidden = false;
   const chosen = found.curve ? " Its number of clusters was chosen by the " + found.curve.criterion + " criterion." : "";
   const D = DATA.measures.lift_emd.values, m = CLUSTERINGS.length - 1;
