@@ -299,7 +299,7 @@ def test_what_is_slow_in_many_dimensions_is_left_out_of_many_points():
 
 def test_what_is_slow_is_left_out_of_many_pairs():
     rng = np.random.default_rng(0)
-    points, labels = rng.standard_normal((400, 2)), rng.integers(2, size=(9, 400))
+    points, labels = rng.standard_normal((700, 2)), rng.integers(2, size=(9, 700))
     found = compare_all(list(labels), points, lift="fourier", n_components=10)
     assert "36 pairs" in found[0, 1].left_out["cdistance"]
     assert "cdistance" in compare_all(list(labels[:2]), points)[0, 1].values

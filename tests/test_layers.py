@@ -33,7 +33,7 @@ LAYERS = [
     ["combination", "ensembles"],
     ["estimators", "datasets"],
     ["planes", "palette"],
-    ["report.findings", "report.names"],
+    ["report.findings", "report.telling"],
     ["report.contents", "report.words"],
     ["report.page"],
     ["report.making"],

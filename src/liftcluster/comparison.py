@@ -474,7 +474,7 @@ def _patience(sides: Sides, measure: Measure, n_pairs: int) -> str | None:
     if not measure.slow and (deep is None or sides.numeric_points[0].shape[1] <= deep):
         return None
     n = _size(sides)
-    if n * np.sqrt(n_pairs) <= _SLOW_ABOVE:
+    if n <= _SLOW_ABOVE and n * np.sqrt(n_pairs) <= 2 * _SLOW_ABOVE:
         return None
     pairs = f" and {n_pairs} pairs" if n_pairs > 1 else ""
     return f"slow for {n:,} points{pairs}; ask for it by name"

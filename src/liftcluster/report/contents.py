@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, FloatArray
-from ..explanation import Comparison, find_moves, summarise
+from ..explanation import Comparison, Move, find_moves, summarise
 from ..measures.registry import MEASURES
 from ..palette import COLOURS, match_colours
 from ..planes import lay_out
 from .findings import Findings
-from .names import retold
+from .telling import main_change, retold
 
 __all__ = ["FORMAT", "contents"]
 
@@ -116,8 +116,8 @@ def _pair(pair: tuple[int, int], comparison: Comparison, found: Findings) -> dic
             [int(i), int(j), float(plan[i, j]), float(D[i, j])]
             for i, j in np.argwhere(plan > _ROUNDING)
         ],
-        "forward": _lines(comparison.moves),
-        "backward": _lines(find_moves(plan.T, D.T, b.names, a.names)),
+        "forward": _told(comparison.moves),
+        "backward": _told(find_moves(plan.T, D.T, b.names, a.names)),
         "left_out": dict(comparison.left_out),
         "witness": _quantised_witness(found.witnesses[pair]),
     }
@@ -128,10 +128,11 @@ def _quantised_witness(witness: FloatArray) -> dict[str, Any]:
     return quantised(witness, low, max(float(witness.max()), low + _LEAST_RANGE))
 
 
-def _lines(moves: Any) -> list[str]:
+def _told(moves: list[Move]) -> dict[str, Any]:
     lines = summarise(retold(moves))
     more = len(lines) - _MOST_LINES
-    return lines[:_MOST_LINES] + ([f"… and {more} more"] if more > 0 else [])
+    shown = lines[:_MOST_LINES] + ([f"… and {more} more"] if more > 0 else [])
+    return {"lines": shown, "main": main_change(moves)}
 
 
 def _consensus(found: Findings) -> dict[str, Any] | None:

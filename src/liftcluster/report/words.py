@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from .findings import Findings
-from .names import retold, shown
+from .telling import main_change, shown
 
 __all__ = ["Name", "Sentence", "plain", "summary"]
 
@@ -81,11 +81,10 @@ def _largest_change(found: Findings, names: list[Name]) -> list[Sentence]:
     m = len(found.asked.partitions)
     inputs = {pair: c for pair, c in found.pairs.items() if max(pair) < m}
     (i, j), comparison = max(inputs.items(), key=lambda item: item[1]["lift_emd"].value)
-    moves = [move for move in comparison.moves if move.kind not in ("stayed", "spilled")]
-    if not moves:
+    change = main_change(comparison.moves)
+    if change is None:
         return []
-    costliest = retold([max(moves, key=lambda move: move.cost)])[0]
-    return [("The costliest change from ", names[i], " to ", names[j], f": {costliest}.")]
+    return [("The costliest change from ", names[i], " to ", names[j], f": {change}.")]
 
 
 def _consensus(found: Findings, D: FloatArray, names: list[Name]) -> list[Sentence]:

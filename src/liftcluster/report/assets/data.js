@@ -59,10 +59,10 @@ const PAIRS = new Map(DATA.pairs.map((pair) => [pair.first + "," + pair.second, 
 /* What is known of two clusterings, read in the order asked for. */
 function pairOf(first, second) {
   const forward = PAIRS.get(first + "," + second);
-  if (forward) return { flows: forward.flows, lines: forward.forward, witness: forward.witness, leftOut: forward.left_out };
+  if (forward) return { flows: forward.flows, told: forward.forward, witness: forward.witness, leftOut: forward.left_out };
   const back = PAIRS.get(second + "," + first);
   const flows = back.flows.map(([i, j, mass, distance]) => [j, i, mass, distance]);
-  return { flows, lines: back.backward, witness: back.witness, leftOut: back.left_out };
+  return { flows, told: back.backward, witness: back.witness, leftOut: back.left_out };
 }
 
 function decimals(value, digits = 3) {

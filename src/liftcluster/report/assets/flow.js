@@ -1,13 +1,13 @@
 /* The transport plan between two clusterings as bands from left to right. */
 
-const GAP = 5, BAR = 14;
+const GAP = 5, BAR = 14, LINE = 13.5, MOST_LABELS = 25;
 
 function drawFlow(state) {
   const holder = byId("flow");
   const { flows } = pairOf(state.first, state.second);
   const [A, B] = [CLUSTERINGS[state.first], CLUSTERINGS[state.second]];
   const width = Math.max(holder.clientWidth, 260);
-  const margin = Math.min(130, width * 0.26);
+  const margin = Math.min(165, width * 0.28);
   const height = Math.min(Math.max(300, 20 * Math.max(A.k, B.k) + 40), 1600);
   const left = columnOf(A.k, flows, 0, height, null);
   const right = columnOf(B.k, flows, 1, height, left);
@@ -62,20 +62,32 @@ function bands(flows, left, right, x0, x1, A, B) {
   });
 }
 
+/* Labels in the middle of their bars, or as near as leaves each a line of its own. */
+function labelPlaces(column) {
+  const places = column.top.map((top, i) => top + column.size[i] / 2);
+  if (places.length > MOST_LABELS) return places;
+  const { order } = column, last = order[order.length - 1];
+  const bottom = Math.max(column.top[last] + column.size[last] - 4, 22 + LINE * order.length);
+  for (let r = 1; r < order.length; r++) places[order[r]] = Math.max(places[order[r]], places[order[r - 1]] + LINE);
+  places[last] = Math.min(places[last], bottom);
+  for (let r = order.length - 2; r >= 0; r--) places[order[r]] = Math.min(places[order[r]], places[order[r + 1]] - LINE);
+  return places;
+}
+
 function columnBars(clustering, column, x, width, anchor) {
   const room = anchor === "end" ? x - 8 : width - x - BAR - 8;
   const at = anchor === "end" ? x - 6 : x + BAR + 6;
   const heading = drawing("text", { x: anchor === "end" ? x + BAR : x, y: 13, "text-anchor": anchor, "font-weight": 700 });
   heading.textContent = "\u2068" + fitted(clustering.name, width / 2 - 20, 13.5) + "\u2069";
-  const parts = [heading];
+  const parts = [heading], places = labelPlaces(column);
   for (const i of column.order) {
     const title = drawing("title");
     title.textContent = isolated(clustering.clusters[i]) + ": " + percent(clustering.masses[i]);
     parts.push(drawing("rect", { x, y: column.top[i], width: BAR, height: Math.max(column.size[i], 1), rx: 2,
       fill: css(clusterColour(clustering.colours[i])) }, title));
-    if (column.size[i] < 11 && clustering.k > 25) continue;
+    if (column.size[i] < 11 && clustering.k > MOST_LABELS) continue;
     const share = " " + percent(clustering.masses[i]);
-    const text = drawing("text", { x: at, y: column.top[i] + column.size[i] / 2 + 4, "text-anchor": anchor });
+    const text = drawing("text", { x: at, y: places[i] + 4, "text-anchor": anchor });
     text.textContent = "\u2068" + fitted(clustering.clusters[i], room - widthOf(share, 11.5), 13) + "\u2069";
     const small = drawing("tspan", { class: "soft" });
     small.textContent = share;

@@ -82,12 +82,12 @@ function startingState() {
 function told(state) {
   const measure = DATA.measures[state.measure];
   const value = measure.values[state.first][state.second], error = measure.errors[state.first][state.second];
-  const line = pairOf(state.first, state.second).lines.find((text) => !text.includes(" stayed as "));
+  const { main } = pairOf(state.first, state.second).told;
   const parts = [named(nameOf(state.first)), " and ", named(nameOf(state.second))];
   if (value === null) return [...parts, " cannot be compared by " + spoken(state.measure) + "."];
   parts.push(" are " + decimals(value) + (error ? " ± " + error.toFixed(4) : "") + " apart by " + spoken(state.measure) +
     amongPairs(measure, value) + ". ");
-  parts.push(line ? "Main change: " + line + "." : "Every cluster stayed in its place.");
+  parts.push(main ? "Main change: " + main + "." : "Every cluster stayed in its place.");
   return parts;
 }
 

@@ -62,7 +62,7 @@ function placeLabels(at, width, height) {
   const taken = at.map(([x, y]) => [x - 8, y - 8, x + 8, y + 8]);
   return at.map(([x, y], i) => {
     const text = fitted(nameOf(i), Math.min(170, width * 0.38), 13);
-    const w = widthOf(text, 13) + 2;
+    const w = 1.12 * widthOf(text, 13) + 2;  // the chosen ones are bold
     const choices = [
       { x: x + 12, y: y + 4.5, anchor: "start", box: [x + 12, y - 8, x + 12 + w, y + 8] },
       { x: x - 12, y: y + 4.5, anchor: "end", box: [x - 12 - w, y - 8, x - 12, y + 8] },

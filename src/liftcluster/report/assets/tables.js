@@ -42,7 +42,7 @@ function place(measure, value) {
 }
 
 function drawMoves(state) {
-  const { flows, lines } = pairOf(state.first, state.second);
+  const { flows, told: { lines } } = pairOf(state.first, state.second);
   const [A, B] = [CLUSTERINGS[state.first], CLUSTERINGS[state.second]];
   byId("moves").replaceChildren(...lines.map((line) => element("li", { textContent: line, dir: "auto" })));
   const rows = flows.slice().sort((f, g) => g[2] - f[2]).slice(0, 200).map(([i, j, mass, distance]) => ({

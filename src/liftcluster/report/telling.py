@@ -1,4 +1,4 @@
-"""Names from the data as they may stand in a sentence: one short line that turns nothing round."""
+"""Names and moves as they may stand in a sentence: short, and turning nothing round."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from ..explanation import Move
 
-__all__ = ["retold", "shown"]
+__all__ = ["main_change", "retold", "shown"]
 
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # they reach past a name
 _FIRST, _LAST = "\u2068", "\u2069"  # what stands between them keeps its direction to itself
@@ -38,6 +38,12 @@ def retold(moves: Iterable[Move]) -> list[Move]:
         )
         for move in moves
     ]
+
+
+def main_change(moves: Iterable[Move]) -> str | None:
+    """The costliest move in words; None where every cluster stayed, but for spill."""
+    real = [move for move in retold(moves) if move.kind not in ("stayed", "spilled")]
+    return str(max(real, key=lambda move: move.cost)) if real else None
 
 
 def _isolated(name: Any) -> str:
