@@ -11,7 +11,7 @@ from report_cases import CLUSTERINGS, HOSTILE, X
 import liftcluster as lc
 
 PAIR = CLUSTERINGS["k-means"], CLUSTERINGS["Ward"]
-EVIL = ["$x^2$ $unclosed", "_hidden", "two\nlines", "very long " + "name" * 50]
+EVIL = [r"$\frac{bad$", "_hidden", "two\nlines", "very long " + "name" * 50]
 
 
 @pytest.fixture(autouse=True)
@@ -110,15 +110,19 @@ def test_the_flow_has_a_band_for_every_flow_as_wide_as_its_mass(found):
     assert [t.get_text() for t in ax.get_xticklabels()] == ["k-means", "Ward"]
 
 
-def test_bands_begin_and_end_within_their_clusters(found):
+def test_bands_fill_their_clusters_side_by_side(found):
     ax = lc.plot.flow(found)
     k = found.plan.shape[0]
-    spans = [(p.get_y(), p.get_y() + p.get_height()) for p in ax.patches]
-    for band in ax.collections:
-        vertices = band.get_paths()[0].vertices
-        for x, own in ((0, spans[:k]), (1, spans[k:])):
-            edge = vertices[vertices[:, 0] == x, 1]
-            assert any(low - 1e-9 <= edge.min() and edge.max() <= high + 1e-9 for low, high in own)
+    for x, bars in ((0, ax.patches[:k]), (1, ax.patches[k:])):
+        edges = []
+        for band in ax.collections:
+            vertices = band.get_paths()[0].vertices
+            edges.append(vertices[vertices[:, 0] == x, 1])
+        for bar in bars:
+            low, high = bar.get_y(), bar.get_y() + bar.get_height()
+            own = sorted((e.min(), e.max()) for e in edges if low - 1e-9 <= e.mean() <= high + 1e-9)
+            np.testing.assert_allclose([own[0][0], own[-1][1]], [low, high], atol=1e-9)
+            np.testing.assert_allclose([e[1] for e in own[:-1]], [e[0] for e in own[1:]], atol=1e-9)
 
 
 def test_points_are_coloured_by_cluster_with_noise_in_grey():
@@ -217,6 +221,9 @@ def test_a_notebook_is_told_the_numbers(found, combined):
     assert found.summary()[0] in found._repr_html_()
     assert f"{combined.mean_distance:.4f}" in combined._repr_html_()
     assert combined._repr_html_().count("<tr>") == 4
+    for i in range(3):
+        confidence = combined.confidence[combined.labels == i].mean()
+        assert f"{confidence:.2f}</bdi>" in combined._repr_html_()
     rep = lc.represent(X, CLUSTERINGS)
     assert rep._repr_html_().count("<tr>") == 5
     many = lc.represent(X, [PAIR[0]] * 40)
