@@ -389,6 +389,18 @@ def test_hostile_names_stay_text_when_everything_is_used(driver, hostile):
     assert complaints(driver) == []
 
 
+def test_a_notebook_runs_the_page_in_its_frame(driver, report, tmp_path):
+    frame = tmp_path / "notebook.html"
+    frame.write_text(f"<!DOCTYPE html><title>notebook</title>{report._repr_html_()}")
+    open_page(driver, frame)
+    driver.switch_to.frame(one(driver, "iframe"))
+    assert driver.execute_script("return document.documentElement.dataset.ready") == "yes"
+    one(driver, '#heatmap button[data-cell="2,1"]').click()
+    assert chosen(driver) == ["Ward", "k-means"]
+    driver.switch_to.default_content()
+    assert complaints(driver) == []
+
+
 def test_a_sample_of_the_points_is_said_to_be_one(driver, tmp_path, monkeypatch):
     monkeypatch.setattr(findings, "MOST_POINTS", 100)
     monkeypatch.setattr(findings, "MOST_WITNESSES", 300)
