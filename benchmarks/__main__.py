@@ -3,7 +3,7 @@
 import runpy
 import sys
 
-NAMES = ("coverage", "compare", "consensus")
+NAMES = ("coverage", "compare", "consensus", "page")
 
 if len(sys.argv) < 2 or sys.argv[1] not in NAMES:
     sys.exit(f"usage: python -m benchmarks {{{','.join(NAMES)}}} [--help]")
