@@ -190,13 +190,13 @@ def test_many_points_in_many_dimensions_are_told_apart_by_landmarks():
     rng = np.random.default_rng(0)
     n = 5400
     labels = np.arange(n) % 6
-    X = 1.2 * rng.standard_normal((6, 100))[labels] + rng.standard_normal((n, 100))
+    X = 0.75 * rng.standard_normal((6, 100))[labels] + rng.standard_normal((n, 100))
     found = lc.consensus(noisy_inputs(rng, labels, m=4), 6, X, rng=0)
     assert found.representation.lift.kind == "nystrom"
-    assert adjusted_rand_score(labels, found.labels) > 0.95
+    assert adjusted_rand_score(labels, found.labels) > 0.98
     fourier = lc.consensus(noisy_inputs(rng, labels, m=4), 6, X, lift="fourier", rng=0)
     assert fourier.representation.lift.kind == "fourier"
-    assert adjusted_rand_score(labels, fourier.labels) < adjusted_rand_score(labels, found.labels)
+    assert adjusted_rand_score(labels, fourier.labels) < 0.95
 
 
 def test_negative_scores_count_for_nothing():

@@ -32,6 +32,11 @@ def named_lifts(X, partitions):
                 ),
                 X,
             )
+    for rho in (1, 2, 7, 300):
+        options = {"lift": "structured", "bandwidth": 1.0, "n_components": rho}
+        yield f"structured {rho}", lc.make_lift(X, rng=0, **options), X
+    if X.shape[1] <= 3:
+        yield "grid", lc.make_lift(X, lift="grid", bandwidth=np.ptp(X) / 2 + 0.1), X
     yield "nystrom", lc.make_lift(X, lift="nystrom", bandwidth=1.0, n_components=5, rng=0), X
     yield "precomputed", lc.make_lift(None, partitions, kernel=lc.Precomputed(K)), np.arange(n)
     yield "discrete", lc.make_lift(X, partitions, kernel="discrete"), X
@@ -329,7 +334,16 @@ def test_auto_is_exact_for_few_points_and_features_for_many():
     X = rng.standard_normal((6000, 2))
     labels = rng.integers(3, size=6000)
     assert lc.represent(X[:100], labels[:100]).lift.kind == "exact"
-    assert lc.represent(X, labels, rng=0).lift.kind == "fourier"
+    assert lc.represent(X, labels).lift.kind == "grid"
+    assert lc.represent(X, labels, kernel="cauchy", rng=0).lift.kind == "fourier"
+    assert lc.represent(X, labels, bandwidth=1e-3, rng=0).lift.kind == "fourier"  # too many cells
+    assert lc.represent(X, labels, sampling="iid", rng=0).lift.kind == "fourier"
+    assert lc.make_lift(X, rng=0).kind == "fourier"  # other points may lie elsewhere
+    for d, kind in ((10, "fourier"), (64, "structured")):
+        Y = rng.standard_normal((6000, d))
+        assert lc.represent(Y, labels, rng=0).lift.kind == kind
+        assert lc.represent(Y, labels, kernel="laplace", rng=0).lift.kind == "fourier"
+        assert lc.make_lift(Y, rng=0).kind == kind
     assert lc.represent(X[:100], labels[:100], n_components=10).lift.kind == "fourier"
     assert lc.represent(X, labels, kernel="discrete").lift.kind == "exact"
     assert lc.make_lift(X, kernel=lambda A, B: A @ B.T, n_components=5).kind == "nystrom"
@@ -337,7 +351,12 @@ def test_auto_is_exact_for_few_points_and_features_for_many():
 
 def test_the_same_seed_gives_the_same_bits():
     X, labels = blobs(np.random.default_rng(0), 6000, 3)
-    for options in ({"lift": "fourier"}, {"lift": "nystrom", "n_components": 30}, {"tol": 0.02}):
+    for options in (
+        {"lift": "fourier"},
+        {"lift": "structured"},
+        {"lift": "nystrom", "n_components": 30},
+        {"lift": "fourier", "tol": 0.02},
+    ):
         a, b, c = (lc.represent(X, labels, rng=seed, **options) for seed in (1, 1, 2))
         np.testing.assert_array_equal(a.sums, b.sums)
         assert a.sums.shape != c.sums.shape or (a.sums != c.sums).any()
@@ -360,7 +379,7 @@ def test_noise_points_cost_nothing_and_count_nothing():
         (
             lambda X, p: lc.make_lift(X, lift="fast"),
             ValueError,
-            "one of auto, exact, fourier, nystrom",
+            "one of auto, exact, fourier, structured, grid, nystrom",
         ),
         (lambda X, p: lc.make_lift(X, lift=3), TypeError, "lift must be one of"),
         (lambda X, p: lc.make_lift(X, lift="exact"), ValueError, "give make_lift their partitions"),
@@ -455,3 +474,35 @@ def test_memberships_of_a_lift_may_be_sparse_dense_or_a_partition():
     expected = R.T @ lift.features(X)
     for form in (R, sp.csc_array(R), R.tolist(), lc.Partition.from_labels(labels)):
         np.testing.assert_allclose(lift.sums(X, form), expected, atol=1e-12)
+
+
+def test_exact_sums_in_single_precision_keep_small_distances(monkeypatch):
+    """Clusters that share all but a point: their distance is small, and still right."""
+    from liftcluster.lifts import span
+
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 1500, 30)
+    moved = labels.copy()
+    moved[0] = (moved[0] + 1) % 4
+    single = lc.represent(X, [labels, moved, labels[::-1]], lift="exact").distances()
+    monkeypatch.setattr(span, "_single_precision_blocks", lambda kernel, X: None)
+    double = lc.represent(X, [labels, moved, labels[::-1]], lift="exact").distances()
+    assert (single != double).any()  # it was used
+    np.testing.assert_allclose(single, double, atol=1e-6)
+    nearest = double[:4, 4:8].diagonal()
+    assert 0 < nearest.max() < 0.01
+    np.testing.assert_allclose(single[:4, 4:8].diagonal(), nearest, atol=1e-9)
+
+
+def test_exact_sums_are_double_where_single_precision_would_not_do():
+    from liftcluster.lifts import span
+
+    X = blobs(np.random.default_rng(0), 1500, 30)[0]
+    not_smooth_at_zero = lc.Matern(0.5, 20.0)  # √ of a rounding error is no rounding error
+    for kernel in (lc.Gaussian(0.5), lc.Laplace(5.0), lc.Gaussian([5.0, 10.0]), not_smooth_at_zero):
+        assert span._single_precision_blocks(kernel, X) is None
+    assert span._single_precision_blocks(lc.Gaussian(30.0), X[:, :5]) is None
+    assert span._single_precision_blocks(lc.Gaussian(30.0), X * 1e300) is None
+    for kernel in (lc.Gaussian(20.0), lc.Cauchy(20.0)):
+        (K,) = span._single_precision_blocks(kernel, X)(slice(0, 9), slice(5, 40))
+        np.testing.assert_allclose(K, kernel(X[:9], X[5:40]), atol=1e-6)

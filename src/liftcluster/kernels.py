@@ -105,9 +105,8 @@ class ShiftInvariant(Kernel):
         )
         if not scales:
             raise ValueError("bandwidth is an empty sequence; give at least one number")
-        weights = tuple(
-            check_positive(a, "weights of bandwidths") for a in (self.weights or [1] * len(scales))
-        )
+        shares = [1.0] * len(scales) if self.weights is None else self.weights
+        weights = tuple(check_positive(a, "weights of bandwidths") for a in shares)
         if len(weights) != len(scales):
             raise ValueError(f"{len(scales)} bandwidths need as many weights, got {len(weights)}")
         object.__setattr__(self, "bandwidth", scales if several else scales[0])
@@ -188,6 +187,19 @@ class ShiftInvariant(Kernel):
     def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> FloatArray:
         """n independent frequencies, in units of 1/``scale``."""
         return self.spectrum(rng.random((n, self.n_uniforms(d))))
+
+    def sample_lengths(self, n: int, d: int, rng: np.random.Generator) -> FloatArray:
+        """Lengths of n independent frequencies in d dimensions, without drawing their directions.
+
+        A kernel that depends on the Euclidean distance alone in every dimension is a mixture of
+        Gaussians (Schoenberg), so its frequencies are normal vectors times a factor of their own:
+        the frequency on one axis that belongs to a normal number of one.
+        """
+        if not self.isotropic:
+            return np.linalg.norm(self.sample_spectrum(n, d, rng), axis=1)
+        U = rng.random((n, self.n_uniforms(1)))
+        U[:, 0] = special.ndtr(1.0)
+        return np.sqrt(rng.chisquare(d, n)) * self.spectrum(U)[:, 0]
 
     def with_bandwidth(self, bandwidth: float | Sequence[float]) -> ShiftInvariant:
         return type(self)(bandwidth=bandwidth)

@@ -14,10 +14,12 @@ from ._typing import FloatArray, Points, RngLike
 from ._validation import check_choice, check_positive, make_rng
 from .kernels import Kernel, ShiftInvariant, as_kernel
 from .lifts.base import Lift, sums_of_many, take_rows
-from .lifts.choice import choose_lift, make_feature_lift, resolve_bandwidth
-from .lifts.fourier import SAMPLINGS, FourierLift
+from .lifts.choice import choose_lift, grid_where_it_fits, make_feature_lift, resolve_bandwidth
+from .lifts.fourier import SAMPLINGS
+from .lifts.grid import GridLift
 from .lifts.span import fit_span_lift, fit_span_lifts
 from .lifts.transformer import fit_transformer_lift, is_transformer
+from .lifts.trigonometric import TrigonometricLift
 from .stack import MatrixRows, Rows
 from .uncertainty import distance_deviations, standard_error
 
@@ -60,15 +62,42 @@ def lift_rows(
     pool = pool_points([X for X, _ in samples])
     resolved = resolve_bandwidth(resolved, pool, bandwidth)
     n = sum(len(X) for X, _ in samples)
-    name = choose_lift(lift, n, resolved, n_components, spans=True)
+    name = choose_lift(
+        lift, n, resolved, n_components, spans=True, d=_dimension(pool), sampling=sampling
+    )
     if name == "exact":
         return fit_span_lift(resolved, *_one_sample(samples))
+    if lift == "auto" and name == "fourier" and n_components is None and sampling == "auto":
+        grid = _grid_for(samples, resolved, tol)
+        if grid is not None:
+            return grid, _sums(grid, samples)
+    if name == "grid":
+        pool = np.stack(_box(samples))  # a grid is for all points, not for some of each sample
     if tol is not None and n_components is None:
         n_components = _FIRST_COMPONENTS
     made = make_feature_lift(
         name, pool, resolved, n=n, n_components=n_components, sampling=sampling, rng=rng
     )
     return _lift_to_tolerance(samples, made, tol, rng, may_extend=True)
+
+
+def _grid_for(samples: list[Sample], kernel: Kernel, tol: float | None) -> GridLift | None:
+    """A grid of frequencies for these points, if one is precise enough and not too large."""
+    box = _box(samples)
+    if tol is None:
+        return grid_where_it_fits(kernel, box)
+    # A distance errs by no more than √(4ε) over the length of a mean embedding, rarely below 0.2.
+    return grid_where_it_fits(kernel, box, eps=min(1e-6, max(tol**2 / 100, 1e-13)))
+
+
+def _box(samples: list[Sample]) -> tuple[Any, Any]:
+    """The corners of the box of all points."""
+    lows, highs = ([f(X, axis=0) for X, _ in samples] for f in (np.min, np.max))
+    return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
+def _dimension(points: Points) -> int | None:
+    return points.shape[1] if getattr(points, "ndim", 0) == 2 else None
 
 
 def lift_scales(
@@ -87,11 +116,12 @@ def lift_scales(
     rng = make_rng(rng)
     samples = _checked(samples, kernels[0])
     n = sum(len(X) for X, _ in samples)
-    if choose_lift(lift, n, kernels[0], n_components, spans=True) == "exact":
+    name = choose_lift(lift, n, kernels[0], n_components, spans=True, sampling=sampling)
+    if name == "exact":
         return [(made, V) for made, V in fit_span_lifts(kernels, *_one_sample(samples))]
     narrowest = min(kernels, key=lambda kernel: kernel.scale)  # decides on the precision
     first = make_feature_lift(
-        "fourier",
+        name,
         pool_points([X for X, _ in samples]),
         narrowest,
         n=n,
@@ -99,8 +129,12 @@ def lift_scales(
         sampling=sampling,
         rng=rng,
     )
-    assert isinstance(first, FourierLift)
-    lifts = [replace(first, kernel=kernel) for kernel in kernels]
+    if not isinstance(first, TrigonometricLift):
+        raise ValueError(
+            f"several bandwidths in one pass need the same frequencies, which {first.describe()} "
+            'does not have; use lift="exact", "fourier" or "structured"'
+        )
+    lifts = [replace(first, kernel=kernel) for kernel in kernels]  # type: ignore[type-var]
     parts = [sums_of_many(lifts, X, R) for X, R in samples]
     return [(made, np.concatenate([V[i] for V in parts])) for i, made in enumerate(lifts)]
 
@@ -128,13 +162,12 @@ def _lift_to_tolerance(
     V = _sums(lift, samples)
     if tol is None:
         return lift, V
-    if not isinstance(lift, FourierLift):
+    if not isinstance(lift, TrigonometricLift):
         raise ValueError(
             f"tol needs a lift that knows its error, and {lift.describe()} does not; use "
             'lift="exact" or "fourier"'
         )
-    s, d = len(V), lift.frequencies.shape[1]
-    most = max(_MOST_BYTES // (8 * (2 * s + d)), lift.n_components)
+    most = max(_MOST_BYTES // (8 * (2 * len(V) + lift.d)), lift.n_components)
     while (error := _largest_error(lift, V)) > tol:
         if not may_extend or lift.n_components >= most:
             why = "the lift was given" if not may_extend else "more would not fit in memory"
@@ -153,7 +186,7 @@ def _lift_to_tolerance(
     return lift, V
 
 
-def _largest_error(lift: FourierLift, V: FloatArray) -> float:
+def _largest_error(lift: TrigonometricLift, V: FloatArray) -> float:
     return float(
         standard_error(distance_deviations(V, V, lift.feature_groups(), normalise=True)).max()
     )

@@ -124,7 +124,12 @@ class Representation:
         """(s, s) standard errors of ``distances``: zero if exact, None if not known.
 
         About 95 % of exact distances lie within two of them (see :mod:`liftcluster.uncertainty`).
+        A grid of frequencies has no chance in it: its errors are sure bounds.
         """
+        if normalise and self.lift is not None:
+            bound = self.lift.distance_bound(self.sums, self.sums)
+            if bound is not None:
+                return bound
         return self._errors(distance_deviations, normalise)
 
     def _errors(self, deviations: Any, normalise: bool) -> FloatArray | None:

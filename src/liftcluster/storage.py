@@ -16,8 +16,10 @@ import numpy as np
 from ._typing import Array
 from .lifts.base import Lift
 from .lifts.fourier import FourierLift
+from .lifts.grid import GridLift
 from .lifts.nystrom import NystromLift
 from .lifts.span import SpanLift
+from .lifts.structured import StructuredLift
 
 __all__ = [
     "lift_from_state",
@@ -28,8 +30,9 @@ __all__ = [
     "write_npz",
 ]
 
-_STORABLE: dict[str, type[FourierLift | NystromLift | SpanLift]] = {
-    lift.kind: lift for lift in (FourierLift, NystromLift, SpanLift)
+Storable = FourierLift | StructuredLift | GridLift | NystromLift | SpanLift
+_STORABLE: dict[str, type[Storable]] = {
+    lift.kind: lift for lift in (FourierLift, StructuredLift, GridLift, NystromLift, SpanLift)
 }
 
 

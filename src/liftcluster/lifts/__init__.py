@@ -3,6 +3,8 @@
 from .base import Lift as Lift
 from .fourier import FourierLift as FourierLift
 from .fourier import n_components_for as n_components_for
+from .grid import GridLift as GridLift
 from .nystrom import NystromLift as NystromLift
 from .span import SpanLift as SpanLift
+from .structured import StructuredLift as StructuredLift
 from .transformer import TransformerLift as TransformerLift

@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._arrays import row_blocks
+from .._threads import in_order, one_blas_thread, runs
 from .._typing import Array, FloatArray, IntArray, Points
-from ..stack import as_rows
+from ..stack import Rows, as_rows
 
 __all__ = ["FeatureLift", "Lift", "as_vectors", "sums_of_many", "take_rows"]
+
+Answer = TypeVar("Answer")
 
 
 class Lift(ABC):
@@ -44,6 +47,10 @@ class Lift(ABC):
     def scores(self, X: Points, V: Any) -> FloatArray:
         """(n, k) inner products ⟨φ(x), v⟩ of the points with k vectors."""
 
+    def assign(self, X: Points, V: Any) -> IntArray:
+        """For each point the position of the vector with the largest ⟨φ(x), v⟩."""
+        return np.asarray(self.scores(X, V).argmax(axis=1))
+
     def describe(self) -> str:
         """A few words for people: what the lift is."""
         return f"{self.kind}, ρ = {self.n_components}"
@@ -54,6 +61,10 @@ class Lift(ABC):
         The variation between the groups gives standard errors; None says that there is nothing
         random here (see ``is_exact`` for whether there is another error).
         """
+        return None
+
+    def distance_bound(self, V: FloatArray, W: FloatArray) -> FloatArray | None:
+        """(s, t) sure bounds on the error of distances between unit vectors, if there are any."""
         return None
 
     def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -93,10 +104,17 @@ class FeatureLift(Lift):
         """The points as ``features`` wants them, checked."""
         return X
 
+    # Whether features may be computed on several threads at once; functions of users may not.
+    spreads_over_threads: ClassVar[bool] = False
+
     @property
     def block_width(self) -> int:
         """How many numbers computing the features of one point takes."""
         return self.n_components
+
+    def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
+        """The sums by a kernel that holds no features at all, where there is one for X."""
+        return None
 
     def sums(self, X: Points, R: Any) -> FloatArray:
         return sums_of_many([self], X, R)[0]
@@ -105,10 +123,21 @@ class FeatureLift(Lift):
         X = self.points(X)
         V = as_vectors(V, self.n_components)
         scores = np.empty((len(X), len(V)))
-        for rows in row_blocks(len(X), self.block_width):
-            Z = self.features(X[rows])
-            scores[rows] = Z @ V.T.astype(Z.dtype, copy=False)
+
+        def fill(rows: slice) -> None:
+            for block in row_blocks(rows.stop - rows.start, self.block_width):
+                here = slice(rows.start + block.start, rows.start + block.stop)
+                Z = self.features(X[here])
+                scores[here] = Z @ V.T.astype(Z.dtype, copy=False)
+
+        for _ in _over_runs(fill, len(X), self.spreads_over_threads):
+            pass
         return scores
+
+    def assign(self, X: Points, V: Any) -> IntArray:
+        X = self.points(X)
+        blocks = row_blocks(len(X), max(len(V), self.block_width))
+        return np.concatenate([self.scores(X[rows], V).argmax(axis=1) for rows in blocks])
 
     def squared_norms(self, X: Points) -> FloatArray:
         """‖φ(x)‖² of each point."""
@@ -124,9 +153,24 @@ def sums_of_many(lifts: Sequence[FeatureLift], X: Points, R: Any) -> list[FloatA
     """The sums of several lifts of the same points, in one pass over blocks of them."""
     X = lifts[0].points(X)
     R = as_rows(R, len(X))
+    sums = [lift.fused_sums(X, R) for lift in lifts]
+    rest = [lift for lift, made in zip(lifts, sums, strict=True) if made is None]
+    if not rest:
+        return [made for made in sums if made is not None]
+    totals = [np.zeros((R.shape[1], lift.n_components)) for lift in rest]
+    threads = all(lift.spreads_over_threads for lift in rest)
+    for parts in _over_runs(lambda rows: _sums_of_run(rest, X, R, rows), len(X), threads):
+        for total, part in zip(totals, parts, strict=True):
+            total += part
+    left = iter(totals)
+    return [next(left) if made is None else made for made in sums]
+
+
+def _sums_of_run(lifts: Sequence[FeatureLift], X: Points, R: Rows, run: slice) -> list[FloatArray]:
     totals = [np.zeros((R.shape[1], lift.n_components)) for lift in lifts]
-    for rows in row_blocks(len(X), max(lift.block_width for lift in lifts)):
-        block, points = R.rows(rows), X[rows]
+    for rows in row_blocks(run.stop - run.start, max(lift.block_width for lift in lifts)):
+        here = slice(run.start + rows.start, run.start + rows.stop)
+        block, points = R.rows(here), X[here]
         inside = np.diff(block.indptr) > 0
         if not inside.any():
             continue
@@ -136,6 +180,15 @@ def sums_of_many(lifts: Sequence[FeatureLift], X: Points, R: Any) -> list[FloatA
         for total, lift in zip(totals, lifts, strict=True):
             total += _product(block, lift.features(points))
     return totals
+
+
+def _over_runs(function: Callable[[slice], Answer], n: int, threads: bool) -> Iterator[Answer]:
+    """Answers for runs of n rows, in order; on several threads if asked."""
+    if not threads:
+        yield from map(function, runs(n))
+        return
+    with one_blas_thread():
+        yield from in_order(function, runs(n))
 
 
 def as_vectors(V: Any, n_components: int) -> FloatArray:

@@ -6,26 +6,38 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Points, RngLike
+from .._typing import Array, Points, RngLike
 from .._validation import check_choice, check_count, make_rng
-from ..kernels import Discrete, Kernel, Precomputed, ShiftInvariant, as_kernel
+from ..kernels import Discrete, Gaussian, Kernel, Precomputed, ShiftInvariant, as_kernel
 from ..partition import as_partitions
 from ..scales import bandwidth as bandwidth_rule
 from ..stack import Stack
 from .base import Lift
 from .fourier import draw_fourier_lift
+from .grid import MOST_AXES, GridLift, GridTooLarge, finest_grid_lift, fit_grid_lift
 from .nystrom import fit_nystrom_lift
 from .span import fit_span_lift
+from .structured import draw_structured_lift
 from .transformer import fit_transformer_lift, is_transformer
 
-__all__ = ["LIFTS", "choose_lift", "make_feature_lift", "make_lift", "resolve_bandwidth"]
+__all__ = [
+    "LIFTS",
+    "choose_lift",
+    "grid_where_it_fits",
+    "make_feature_lift",
+    "make_lift",
+    "resolve_bandwidth",
+]
 
-LIFTS = ("auto", "exact", "fourier", "nystrom")
+LIFTS = ("auto", "exact", "fourier", "structured", "grid", "nystrom")
 DEFAULT_COMPONENTS = 2048
 _EXACT_UP_TO = 5000  # points for which the kernel trick costs less than random features
 _EXACT_WITHOUT_SPECTRUM_UP_TO = 20_000  # the same where the alternative is Nystroem
 _DOUBLE_UP_TO = 10_000_000  # features for which float64 cosines cost less than a second
-_SINGLE_UP_TO = 1e3  # bandwidths across for which float32 phases keep four digits
+_STRUCTURED_FROM = 48  # dimensions from which a fast transform beats a matrix product
+_GRID_ERROR = 1e-6  # of a kernel value, which a grid of frequencies is made for
+_COARSEST_GRID = 1e-4  # the largest error for which "auto" still prefers a grid
+_GRID_UP_TO = 8192  # components up to which it does
 
 
 def make_lift(
@@ -52,9 +64,11 @@ def make_lift(
     bandwidth : float, sequence, or rule
         For kernels that do not have one of their own; see :func:`liftcluster.bandwidth`.
     lift : str, Lift or scikit-learn transformer
-        "exact", "fourier", "nystrom", or "auto" to choose by size and kernel.
+        "exact"; "fourier"; "structured" for many dimensions; "grid" for one to three; "nystrom";
+        or "auto" to choose by size, dimension and kernel.
     n_components : int, optional
-        ρ; 2048 where it is not given. Asking for it with lift="auto" asks for features.
+        ρ; 2048 where it is not given. Asking for it with lift="auto" asks for random features. A
+        grid takes it as the most it may use, and is as precise as that allows.
     sampling : str
         How Fourier frequencies are drawn: "iid", "orthogonal", "quasi" or "auto".
     rng : int, Generator or None
@@ -75,7 +89,15 @@ def make_lift(
     resolved = as_kernel(kernel)
     points = resolved.points(X, None if stack is None else stack.shape[0])
     resolved = resolve_bandwidth(resolved, points, bandwidth)
-    name = choose_lift(lift, len(points), resolved, n_components, spans=stack is not None)
+    name = choose_lift(
+        lift,
+        len(points),
+        resolved,
+        n_components,
+        spans=stack is not None,
+        d=_dimension(points),
+        sampling=sampling,
+    )
     if name == "exact":
         if stack is None:
             raise ValueError(
@@ -105,8 +127,21 @@ def resolve_bandwidth(kernel: Kernel, points: Points, bandwidth: Any) -> Kernel:
     return kernel.with_bandwidth(bandwidth)
 
 
-def choose_lift(lift: Any, n: int, kernel: Kernel, n_components: int | None, *, spans: bool) -> str:
-    """What "auto" stands for: exact while that is cheap and no ρ was asked for, then features."""
+def choose_lift(
+    lift: Any,
+    n: int,
+    kernel: Kernel,
+    n_components: int | None,
+    *,
+    spans: bool,
+    d: int | None = None,
+    sampling: str = "auto",
+) -> str:
+    """What "auto" stands for: exact while that is cheap and no ρ was asked for, then features.
+
+    ``spans``: whether the clusters, so all points that matter, are known. ``d``: the dimension,
+    where points have one; the features of a fast transform are for many of them.
+    """
     if not isinstance(lift, str):
         raise TypeError(
             f"lift must be one of {', '.join(LIFTS)}, a Lift or a scikit-learn transformer, "
@@ -118,11 +153,27 @@ def choose_lift(lift: Any, n: int, kernel: Kernel, n_components: int | None, *, 
         return lift
     if isinstance(kernel, Discrete | Precomputed):
         return "exact" if spans else "nystrom"
-    shift_invariant = isinstance(kernel, ShiftInvariant)
-    limit = _EXACT_UP_TO if shift_invariant else _EXACT_WITHOUT_SPECTRUM_UP_TO
-    if spans and n <= limit and n_components is None:
+    if not isinstance(kernel, ShiftInvariant):
+        few = spans and n <= _EXACT_WITHOUT_SPECTRUM_UP_TO and n_components is None
+        return "exact" if few else "nystrom"
+    if spans and n <= _EXACT_UP_TO and n_components is None:
         return "exact"
-    return "fourier" if shift_invariant else "nystrom"
+    by_transform = d is not None and d >= _STRUCTURED_FROM and kernel.isotropic
+    return "structured" if by_transform and sampling == "auto" else "fourier"
+
+
+def grid_where_it_fits(
+    kernel: Kernel, box: tuple[Array, Array], eps: float = _GRID_ERROR
+) -> GridLift | None:
+    """The grid that serves better than random frequencies would, where there is one."""
+    if not isinstance(kernel, Gaussian) or len(box[0]) > MOST_AXES:
+        return None
+    while eps <= _COARSEST_GRID:
+        try:
+            return fit_grid_lift(kernel, box, eps=eps, most=_GRID_UP_TO)
+        except GridTooLarge:
+            eps *= 10
+    return None
 
 
 def make_feature_lift(
@@ -144,18 +195,26 @@ def make_feature_lift(
             f"the {kernel.name} kernel is not shift-invariant, so it has no Fourier features; "
             'use lift="exact" or "nystrom"'
         )
-    middle = _middle(points)
-    with np.errstate(over="ignore"):
-        spread = np.linalg.norm(np.ptp(points, axis=0) / kernel.scale)
-    return draw_fourier_lift(
+    if name == "grid":
+        box = points.min(axis=0), points.max(axis=0)
+        if n_components is not None:
+            return finest_grid_lift(kernel, box, rho)
+        return fit_grid_lift(kernel, box, eps=_GRID_ERROR)
+    draw = draw_structured_lift if name == "structured" else draw_fourier_lift
+    how = {} if name == "structured" else {"sampling": sampling}
+    return draw(
         kernel,
         points.shape[1],
         rho,
-        sampling=sampling,
-        centre=middle,
-        dtype=np.float64 if n * rho <= _DOUBLE_UP_TO or spread > _SINGLE_UP_TO else np.float32,
+        centre=_middle(points),
+        dtype=np.float64 if n * rho <= _DOUBLE_UP_TO else np.float32,
         rng=rng,
+        **how,
     )
+
+
+def _dimension(points: Points) -> int | None:
+    return points.shape[1] if getattr(points, "ndim", 0) == 2 else None
 
 
 def _middle(points: Points) -> Any:

@@ -10,22 +10,22 @@ import numpy as np
 from scipy.stats import qmc
 
 from .._arrays import namespace
-from .._typing import Array, FloatArray, IntArray, Points
-from .._validation import as_points, check_choice, check_count
+from .._typing import Array, FloatArray, IntArray
+from .._validation import check_choice, check_count
 from ..kernels import ShiftInvariant, kernel_from_state
-from .base import FeatureLift
+from .engine import DENSE, FeatureMap
+from .trigonometric import QUARTER_TURNS, TrigonometricLift
 
 __all__ = ["SAMPLINGS", "FourierLift", "draw_fourier_lift", "n_components_for"]
 
 SAMPLINGS = ("iid", "orthogonal", "quasi")
-_FEWEST_GROUPS = 16  # fewer blocks than this say too little about how much blocks vary
+_RUNS_OF_SOBOL = 16  # how many groups a sequence is cut into, to see how much they vary
 _MOST_SOBOL_DIMENSIONS = 21201
-_FARTHEST = 1e9  # bandwidths from the centre: float64 phases keep six digits up to here
 _QUASI_BELOW = 16  # dimensions up to which quasi-random frequencies beat orthogonal ones
 
 
 @dataclass(frozen=True, eq=False)
-class FourierLift(FeatureLift):
+class FourierLift(TrigonometricLift):
     r"""Cosine–sine pairs at M frequencies drawn from the kernel's spectral law.
 
     .. math:: φ(x) = \sqrt{2/ρ}\,\bigl(\cos ω_1^\top x, …, \cos ω_M^\top x,
@@ -61,56 +61,21 @@ class FourierLift(FeatureLift):
 
     kind: ClassVar[str] = "fourier"
 
-    @property
-    def n_pairs(self) -> int:
-        return len(self.frequencies) - (self.phase is not None)
+    def phases(self, U: Any) -> Any:
+        xp = namespace(U)
+        W = xp.asarray(self.frequencies, dtype=U.dtype, device=U.device)
+        return U @ xp.permute_dims(W, (1, 0))
 
-    @property
-    def n_components(self) -> int:
-        return len(self.frequencies) + self.n_pairs
-
-    def points(self, X: Points) -> Array:
-        points = as_points(X)
-        d = self.frequencies.shape[1]
-        if points.shape[1] != d:
-            raise ValueError(
-                f"points have {points.shape[1]} features, but this lift was made for {d}"
-            )
-        return points
-
-    def features(self, X: Points) -> Any:
-        """(n, ρ) features, in the array library and on the device of X."""
-        xp = namespace(X)
-        precision = xp.float32 if self.dtype == np.float32 else xp.float64
-
-        def here(array: Any) -> Any:
-            return xp.asarray(array, dtype=xp.float64, device=X.device)
-
-        U = (xp.astype(X, xp.float64) - here(self.centre)) / self.kernel.scale
-        if not xp.all(xp.abs(U) < _FARTHEST):
-            raise ValueError(
-                f"points lie more than {_FARTHEST:g} bandwidths away from the others, where phases "
-                "mean nothing; use a larger bandwidth or rescale the points"
-            )
-        W = xp.astype(here(self.frequencies), precision)
-        T = xp.astype(U, precision) @ xp.permute_dims(W, (1, 0))  # phases
-        pairs = T[:, : self.n_pairs]
-        parts = [xp.cos(pairs), xp.sin(pairs)]
-        if self.phase is not None:
-            parts.append(xp.cos(T[:, self.n_pairs :] + self.phase))
-        return xp.concat(parts, axis=1) * math.sqrt(2 / self.n_components)
-
-    def feature_groups(self) -> IntArray:
-        """The block of frequencies that each feature belongs to; its own where blocks are few.
-
-        Taking dependent frequencies for independent ones is careful: it ignores that they
-        cancel each other's errors.
-        """
-        groups = self.groups if self._enough_groups() else np.arange(len(self.frequencies))
-        return np.concatenate([groups[: self.n_pairs], groups])  # cosines; sines and the single
-
-    def _enough_groups(self) -> bool:
-        return len(np.unique(self.groups)) >= _FEWEST_GROUPS
+    def feature_map(self) -> FeatureMap:
+        W = self.frequencies * (QUARTER_TURNS / self.kernel.scale)
+        return FeatureMap(
+            DENSE,
+            self.centre,
+            reach=self._reach(float(np.linalg.norm(W, axis=1).max())),
+            double=self.dtype == np.float64,
+            n_phases=len(W),
+            weights=np.ascontiguousarray(W.T, dtype=self.dtype),
+        )
 
     def describe(self) -> str:
         name = {"iid": "independent", "orthogonal": "orthogonal", "quasi": "quasi-random"}
@@ -142,10 +107,6 @@ class FourierLift(FeatureLift):
     def extend(
         self, n_components: int, rng: np.random.Generator
     ) -> tuple[FourierLift, FourierLift]:
-        """The lift with new frequencies to make up ``n_components``, and the new part alone.
-
-        The old frequencies stay, so that sums already made need only be joined (``join_sums``).
-        """
         n_new = -(-(n_components - self.n_components) // 2)
         W, groups = _draw(self.kernel, n_new, self.frequencies.shape[1], self.sampling, rng)
         new = replace(self, frequencies=W, groups=groups, phase=None)
@@ -160,16 +121,6 @@ class FourierLift(FeatureLift):
             self,
             frequencies=merge(self.frequencies, new.frequencies),
             groups=merge(self.groups, new.groups + self.groups.max() + 1),
-        )
-
-    def join_sums(self, V: FloatArray, new: FourierLift, V_new: FloatArray) -> FloatArray:
-        """Sums under the joined lift from the sums under this one and under the new part."""
-        total = self.n_components + new.n_components
-        old = V * math.sqrt(self.n_components / total)
-        add = V_new * math.sqrt(new.n_components / total)
-        a, b = self.n_pairs, new.n_pairs
-        return np.concatenate(
-            [old[:, :a], add[:, :b], old[:, a : 2 * a], add[:, b:], old[:, 2 * a :]], axis=1
         )
 
 
@@ -257,9 +208,9 @@ def _draw(
         U = sobol.random_base2((n - 1).bit_length())[:n]
         # A run of 2ⁱ points is itself well spread, so runs vary less than single points do, and
         # more than they cancel: careful, but by less than taking points for independent.
-        run = 2 ** max((n // _FEWEST_GROUPS).bit_length() - 1, 0)
+        run = 2 ** max((n // _RUNS_OF_SOBOL).bit_length() - 1, 0)
         return kernel.spectrum(U), np.arange(n) // run
-    lengths = np.linalg.norm(kernel.sample_spectrum(n, d, rng), axis=1)
+    lengths = kernel.sample_lengths(n, d, rng)
     directions = np.concatenate(
         [_orthonormal_rows(min(d, n - start), d, rng) for start in range(0, n, d)]
     )

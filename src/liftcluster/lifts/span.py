@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._arrays import row_blocks
+from .._threads import in_order, one_blas_thread
 from .._typing import Array, FloatArray, Points, Sparse
 from ..kernels import Discrete, Kernel, ShiftInvariant, kernel_from_state
 from ..stack import Rows, as_rows
@@ -19,6 +20,10 @@ from .spectral import gram_factor
 __all__ = ["SpanLift", "cluster_gram", "fit_span_lift", "fit_span_lifts", "kernel_sums"]
 
 _BLOCK = 1024  # rows and columns of the kernel matrix held at a time
+_FEW_FEATURES = 8  # in which differences are as quick as a matrix product
+_LARGEST_SQUARE = 8.0  # squared distance from the middle, in bandwidths, that float32 can do with
+
+KernelBlocks = Callable[[slice, slice], list[Array]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +98,8 @@ def fit_span_lifts(
     X, matrix = _without_noise(X, R)
     unit, shape = max(kernel.scale for kernel in kernels), kernels[0]
 
-    def blocks(A: Points, B: Points) -> list[FloatArray]:
-        D = shape.distances(A, B, kernels)
+    def blocks(rows: slice, columns: slice) -> list[Array]:
+        D = shape.distances(X[rows], X[columns], kernels)
         return [kernel.of_distances(D, unit) for kernel in kernels]
 
     factors = [gram_factor(G) for G in _grams(blocks, X, as_rows(matrix, len(X)), len(kernels))]
@@ -109,22 +114,63 @@ def cluster_gram(kernel: Kernel, X: Points, R: Any) -> FloatArray:
     if isinstance(kernel, Discrete):
         shared = _add_up_equal_points(kernel.ids(X), R)
         return np.asarray((shared.T @ shared).toarray())
-    return _grams(lambda A, B: [kernel(A, B)], X, R, 1)[0]
+    single = _single_precision_blocks(kernel, X)
+    blocks = single or (lambda rows, columns: [kernel(X[rows], X[columns])])
+    return _grams(blocks, X, R, 1, threads=isinstance(kernel, ShiftInvariant))[0]
+
+
+def _single_precision_blocks(kernel: Kernel, X: Points) -> KernelBlocks | None:
+    """Blocks of κ(X, X) by float32 matrix products, where those keep six digits.
+
+    ‖x − y‖² = ‖x‖² + ‖y‖² − 2x·y errs by about 10⁻⁷‖x‖‖y‖, and κ by half of that at most, so points
+    must not lie many bandwidths from their middle. Sums of κ are float64: the squared distance of
+    two clusters then errs by 10⁻⁶ times the square of the mass in which they differ.
+    """
+    if not (isinstance(kernel, ShiftInvariant) and kernel.power == 2):  # smooth in ‖x − y‖²
+        return None
+    if len(kernel.bandwidths) > 1 or X.shape[1] <= _FEW_FEATURES or len(X) < _BLOCK:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        U = (X - X.mean(axis=0, dtype=np.float64)) / kernel.scale
+        squares = np.einsum("ij,ij->i", U, U)
+    if not squares.max() <= _LARGEST_SQUARE:
+        return None
+    V = U.astype(np.float32)
+
+    def blocks(rows: slice, columns: slice) -> list[Array]:
+        D = V[rows] @ V[columns].T
+        D *= -2
+        D += squares[rows, None].astype(np.float32)
+        D += squares[None, columns].astype(np.float32)
+        np.maximum(D, 0, out=D)
+        return [kernel.profile(D)]
+
+    return blocks
 
 
 def _grams(
-    blocks_of: Callable[[Points, Points], list[FloatArray]], X: Points, R: Rows, count: int
+    blocks_of: KernelBlocks, X: Points, R: Rows, count: int, threads: bool = False
 ) -> list[FloatArray]:
     """Rᵀ κ(X, X) R of several kernels at once; blocks above the diagonal stand for those below."""
     s = R.shape[1]
     grams = [np.zeros((s, s)) for _ in range(count)]
     blocks = list(row_blocks(len(X), _BLOCK, block_bytes=8 * _BLOCK**2))
     memberships = [R.rows(rows) for rows in blocks]
-    for i, rows in enumerate(blocks):
-        for j in range(i, len(blocks)):
-            for G, K in zip(grams, blocks_of(X[rows], X[blocks[j]]), strict=True):
-                part = memberships[i].T @ (memberships[j].T @ K.T).T
-                G += part if i == j else part + part.T
+
+    def parts(pair: tuple[int, int]) -> list[FloatArray]:
+        i, j = pair
+        found = []
+        for K in blocks_of(blocks[i], blocks[j]):
+            # In float64: only then does an error of κ weigh as much as what two clusters differ in.
+            part = memberships[i].T @ (memberships[j].T @ K.T.astype(np.float64, copy=False)).T
+            found.append(part if i == j else part + part.T)
+        return found
+
+    pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
+    with one_blas_thread(threads):
+        for found in in_order(parts, pairs) if threads else map(parts, pairs):
+            for G, part in zip(grams, found, strict=True):
+                G += part
     return [(G + G.T) / 2 for G in grams]
 
 

@@ -163,11 +163,14 @@ def _error(P: Representation, Q: Representation, gradient: FloatArray) -> float 
 def _error_of_sums(
     P: Representation, V: FloatArray, W: FloatArray, gradient: FloatArray
 ) -> float | None:
-    """Standard error of Σ gradient · D, to first order."""
+    """Standard error of Σ gradient · D, to first order; a bound on it where there is one."""
     if P.lift is None:
         return None
     if P.lift.is_exact:
         return 0.0
+    bound = P.lift.distance_bound(V, W)
+    if bound is not None:
+        return float(np.sum(np.abs(gradient) * bound))
     groups = P.lift.feature_groups()
     if groups is None:
         return None

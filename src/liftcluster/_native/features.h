@@ -1,0 +1,239 @@
+/* From a point to its phases, and from phases to cosines and sines, in one precision.
+   No include guard: kernels.h includes this once for float and once for double. */
+
+typedef REAL R(vec) __attribute__((vector_size(VECTOR_BYTES)));
+typedef REAL R(loose) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
+typedef INTEGER R(bits) __attribute__((vector_size(VECTOR_BYTES)));
+
+INLINE R(vec) R(load)(const REAL *p) { return (R(vec)) * (const R(loose) *)p; }
+INLINE void R(store)(REAL *p, R(vec) x) { *(R(loose) *)p = (R(loose))x; }
+
+/* Cosine and sine of t quarter turns.
+   t + MAGIC has no room for a fraction, so it rounds t to the nearest whole number, which the low
+   bits then hold; the rest is at most half a quarter turn. Good for |t| < MAGIC / 4. */
+INLINE void R(cos_sin)(R(vec) t, R(vec) *cosine, R(vec) *sine)
+{
+#if SINGLE
+    const REAL magic = 12582912.0f; /* 1.5 * 2^23 */
+    const int sign = 30;
+#else
+    const REAL magic = 6755399441055744.0; /* 1.5 * 2^52 */
+    const int sign = 62;
+#endif
+    R(vec) shifted = t + magic;
+    R(vec) r = t - (shifted - magic);
+    R(vec) r2 = r * r;
+#if SINGLE /* least largest error on |r| <= 1/2: 1.2e-9 and 2.8e-8 before rounding */
+    R(vec) s = r * (1.570796251296997f + r2 * (-0.6459629535675049f
+                    + r2 * (0.07967590540647507f + r2 * -0.004592289216816425f)));
+    R(vec) c = 1.0f + r2 * (-1.2336970567703247f
+                    + r2 * (0.2535986304283142f + r2 * -0.020408352836966515f));
+#else /* Taylor, (pi/2)^k / k!; the first term left out is below 1e-16 */
+    R(vec) s = r * (1.5707963267948966 + r2 * (-0.6459640975062463 + r2 * (0.07969262624616705
+                    + r2 * (-0.004681754135318688 + r2 * (0.00016044118478735983
+                    + r2 * (-3.598843235212085e-06 + r2 * (5.692172921967927e-08
+                    + r2 * -6.688035109811468e-10)))))));
+    R(vec) c = 1.0 + r2 * (-1.2337005501361697 + r2 * (0.25366950790104803
+                    + r2 * (-0.02086348076335296 + r2 * (0.0009192602748394266
+                    + r2 * (-2.5202042373060607e-05 + r2 * (4.710874778818172e-07
+                    + r2 * (-6.386603083791852e-09 + r2 * 6.565963114979473e-11)))))));
+#endif
+    R(bits) quarter = (R(bits))shifted;
+    R(bits) odd = -(quarter & 1);
+    R(bits) swap = ((R(bits))s ^ (R(bits))c) & odd; /* an odd quarter turn swaps the two */
+    *sine = (R(vec))((R(bits))s ^ swap ^ ((quarter & 2) << sign));
+    *cosine = (R(vec))((R(bits))c ^ swap ^ (((quarter + 1) & 2) << sign));
+}
+
+/* The Walsh-Hadamard transform within one vector: x[i] +- x[i ^ h] for h = 1, 2, 4, ... */
+INLINE R(vec) R(hadamard_in_vector)(R(vec) x)
+{
+#if LANES == 16
+    const R(vec) s1 = {1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1};
+    const R(vec) s2 = {1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1};
+    const R(vec) s4 = {1, 1, 1, 1, -1, -1, -1, -1, 1, 1, 1, 1, -1, -1, -1, -1};
+    const R(vec) s8 = {1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1, -1};
+    x = x * s1 + __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
+    x = x * s2 + __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13);
+    x = x * s4 + __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11);
+    x = x * s8 + __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+#elif LANES == 8
+    const R(vec) s1 = {1, -1, 1, -1, 1, -1, 1, -1};
+    const R(vec) s2 = {1, 1, -1, -1, 1, 1, -1, -1};
+    const R(vec) s4 = {1, 1, 1, 1, -1, -1, -1, -1};
+    x = x * s1 + __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
+    x = x * s2 + __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5);
+    x = x * s4 + __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3);
+#elif LANES == 4
+    const R(vec) s1 = {1, -1, 1, -1};
+    const R(vec) s2 = {1, 1, -1, -1};
+    x = x * s1 + __builtin_shufflevector(x, x, 1, 0, 3, 2);
+    x = x * s2 + __builtin_shufflevector(x, x, 2, 3, 0, 1);
+#else
+    const R(vec) s1 = {1, -1};
+    x = x * s1 + __builtin_shufflevector(x, x, 1, 0);
+#endif
+    return x;
+}
+
+/* Four vectors at distance `step`, two levels of butterflies. */
+INLINE void R(butterfly4)(REAL *p, int64_t step)
+{
+    R(vec) a = R(load)(p), b = R(load)(p + step), c = R(load)(p + 2 * step), d = R(load)(p + 3 * step);
+    R(vec) ab = a + b, a_b = a - b, cd = c + d, c_d = c - d;
+    R(store)(p, ab + cd);
+    R(store)(p + step, a_b + c_d);
+    R(store)(p + 2 * step, ab - cd);
+    R(store)(p + 3 * step, a_b - c_d);
+}
+
+/* out = H D x: signs (as a mask over the sign bit), then the transform. size >= 4 * LANES. */
+INLINE void R(signed_hadamard)(const REAL *x, const INTEGER *signs, REAL *out, int64_t size)
+{
+    for (int64_t i = 0; i < size; i += 4 * LANES) {
+        R(vec) v[4];
+        for (int q = 0; q < 4; q++) {
+            R(bits) flip = *(const R(bits) *)(signs + i + q * LANES);
+            v[q] = R(hadamard_in_vector)((R(vec))((R(bits))R(load)(x + i + q * LANES) ^ flip));
+        }
+        R(vec) ab = v[0] + v[1], a_b = v[0] - v[1], cd = v[2] + v[3], c_d = v[2] - v[3];
+        R(store)(out + i, ab + cd);
+        R(store)(out + i + LANES, a_b + c_d);
+        R(store)(out + i + 2 * LANES, ab - cd);
+        R(store)(out + i + 3 * LANES, a_b - c_d);
+    }
+    int64_t h = 4 * LANES;
+    for (; 4 * h <= size; h *= 4)
+        for (int64_t b = 0; b < size; b += 4 * h)
+            for (int64_t i = b; i < b + h; i += LANES)
+                R(butterfly4)(out + i, h);
+    if (h < size) /* one level left */
+        for (int64_t i = 0; i < h; i += LANES) {
+            R(vec) a = R(load)(out + i), b = R(load)(out + h + i);
+            R(store)(out + i, a + b);
+            R(store)(out + h + i, a - b);
+        }
+}
+
+/* u = x - centre in the working precision, and |u|^2. */
+INLINE double R(centred)(const point_set *points, int64_t row, int64_t d, const double *centre,
+                         const REAL *rounded_centre, REAL *u)
+{
+    const char *x = points->data + row * points->row_stride;
+    const int64_t step = points->column_stride;
+    REAL square = 0;
+#define CENTRE_ROW(type, from)                                                                     \
+    if (step == (int64_t)sizeof(type)) {                                                           \
+        const type *row_start = (const type *)x;                                                   \
+        for (int64_t j = 0; j < d; j++)                                                            \
+            u[j] = (REAL)(row_start[j] - from[j]);                                                 \
+    } else {                                                                                       \
+        for (int64_t j = 0; j < d; j++)                                                            \
+            u[j] = (REAL)(*(const type *)(x + j * step) - from[j]);                                \
+    }
+    if (points->element == ELEMENT_FLOAT) {
+        /* A centre rounded to float moves all points alike, which no distance notices. */
+        CENTRE_ROW(float, rounded_centre)
+    } else if (points->element == ELEMENT_DOUBLE) {
+        CENTRE_ROW(double, centre)
+    } else {
+        CENTRE_ROW(uint8_t, rounded_centre)
+    }
+#undef CENTRE_ROW
+    R(vec) squares = {0};
+    int64_t j = 0;
+    for (; j + LANES <= d; j += LANES) {
+        R(vec) v = R(load)(u + j);
+        squares += v * v;
+    }
+    for (int i = 0; i < LANES; i++)
+        square += squares[i];
+    for (; j < d; j++)
+        square += u[j] * u[j];
+    return (double)square;
+}
+
+/* Phases of a point by the three rounds of signs and transforms of one block. */
+INLINE void R(structured_phases)(const REAL *u, const INTEGER *signs, const REAL *lengths,
+                                 int64_t size, REAL *scratch, REAL *phases)
+{
+    R(signed_hadamard)(u, signs, phases, size);
+    R(signed_hadamard)(phases, signs + size, scratch, size);
+    R(signed_hadamard)(scratch, signs + 2 * size, phases, size);
+    for (int64_t j = 0; j < size; j += LANES)
+        R(store)(phases + j, R(load)(phases + j) * R(load)(lengths + j));
+}
+
+/* Phases of up to four points by a slice of W, `width` columns (a multiple of 2 * LANES). */
+INLINE void R(dense_phases)(const REAL *U, int64_t ldu, int count, int64_t d, const REAL *W,
+                            int64_t ldw, int64_t width, REAL *P, int64_t ldp)
+{
+    for (int64_t j = 0; j < width; j += 2 * LANES) {
+        R(vec) sums[4][2] = {{{0}}};
+        for (int64_t q = 0; q < d; q++) {
+            R(vec) w0 = R(load)(W + q * ldw + j), w1 = R(load)(W + q * ldw + j + LANES);
+            for (int i = 0; i < 4; i++) {
+                REAL x = U[i * ldu + q];
+                sums[i][0] += x * w0;
+                sums[i][1] += x * w1;
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            R(store)(P + i * ldp + j, sums[i][0]);
+            R(store)(P + i * ldp + j + LANES, sums[i][1]);
+        }
+    }
+}
+
+/* 1, cos(theta), ..., cos(N theta), sin(theta), ..., sin(N theta), and LANES more to overwrite. */
+INLINE void R(multiples)(REAL theta, int64_t N, REAL *out)
+{
+    R(vec) count;
+    for (int i = 0; i < LANES; i++)
+        count[i] = (REAL)(i + 1);
+    out[0] = 1;
+    for (int64_t j = 0; j < N; j += LANES) {
+        R(vec) c, s;
+        R(cos_sin)((count + (REAL)j) * theta, &c, &s);
+        R(store)(out + 1 + j, c);
+    }
+    for (int64_t j = 0; j < N; j += LANES) { /* after all cosines: the last ones overshoot */
+        R(vec) c, s;
+        R(cos_sin)((count + (REAL)j) * theta, &c, &s);
+        R(store)(out + 1 + N + j, s);
+    }
+}
+
+/* All products of one entry per axis, the last axis running fastest, for entries [from, to) of the
+   first axis; LANES more to overwrite. */
+INLINE void R(grid_features)(const REAL *u, const lift_map *map, int64_t from, int64_t to,
+                             REAL *inner, REAL *out)
+{
+    const REAL *steps = map->weights;
+    REAL axis[2 * MOST_MULTIPLES + 1 + LANES];
+    int64_t filled = 1;
+    inner[0] = 1;
+    for (int64_t q = map->d - 1; q > 0; q--) {
+        int64_t width = 2 * map->axis[q] + 1;
+        if (filled == 1) {
+            R(multiples)(u[q] * steps[q], map->axis[q], inner);
+            filled = width;
+            continue;
+        }
+        R(multiples)(u[q] * steps[q], map->axis[q], axis);
+        /* Row 0 has the factor 1 and is what all others are multiples of. Each row overshoots into
+           the next, which is written after it. */
+        for (int64_t a = 1; a < width; a++)
+            for (int64_t b = 0; b < filled; b += LANES)
+                R(store)(inner + a * filled + b, axis[a] * R(load)(inner + b));
+        filled *= width;
+    }
+    R(multiples)(u[0] * steps[0], map->axis[0], axis);
+    if (filled == 1) {
+        memcpy(out, axis + from, (size_t)(to - from) * sizeof(REAL));
+        return;
+    }
+    for (int64_t a = from; a < to; a++)
+        for (int64_t b = 0; b < filled; b += LANES)
+            R(store)(out + (a - from) * filled + b, axis[a] * R(load)(inner + b));
+}

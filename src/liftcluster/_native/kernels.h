@@ -1,0 +1,48 @@
+/* All kernels for one instruction set, in single and in double precision.
+   The including file says how wide vectors are (VECTOR_BYTES) and what to call things (NAME). */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lift.h"
+
+#ifdef TARGET
+#define PRAGMA(text) _Pragma(#text)
+#ifdef __clang__
+#define TARGET_PUSH(isa) PRAGMA(clang attribute push(__attribute__((target(isa))), apply_to = function))
+#else
+#define TARGET_PUSH(isa) PRAGMA(GCC target(isa))
+#endif
+TARGET_PUSH(TARGET)
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+#define REAL float
+#define INTEGER int32_t
+#define LANES (VECTOR_BYTES / 4)
+#define SINGLE 1
+#define R(stem) stem##_f
+#include "features.h"
+#include "passes.h"
+#undef REAL
+#undef INTEGER
+#undef LANES
+#undef SINGLE
+#undef R
+
+#define REAL double
+#define INTEGER int64_t
+#define LANES (VECTOR_BYTES / 8)
+#define SINGLE 0
+#define R(stem) stem##_d
+#include "features.h"
+#include "passes.h"
+
+const kernel_set NAME(kernels) = {
+    SET_NAME, {sums_f, sums_d}, {scores_f, scores_d}, {features_f, features_d}};
+
+#if defined(TARGET) && defined(__clang__)
+_Pragma("clang attribute pop")
+#endif

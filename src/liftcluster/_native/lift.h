@@ -1,0 +1,92 @@
+/* What the Python side hands to the kernels: a map of points to features, the points, and the
+   clusters that the points belong to. Every pointer is borrowed; nothing here is freed. */
+#ifndef LIFTCLUSTER_LIFT_H
+#define LIFTCLUSTER_LIFT_H
+
+#include <stdint.h>
+
+/* How features come from a point x; u = x - centre throughout.
+   DENSE       cos and sin of u W, W given as d rows of n_phases
+   STRUCTURED  cos and sin of lengths * H D3 H D2 H D1 u, blocks of `padded` frequencies
+   GIVEN       cos and sin of x itself: phases that a matrix product has made
+   GRID        products over the axes of 1, cos(j theta), sin(j theta), theta = u * steps
+   Phases are in quarter turns, so that range reduction is exact. */
+enum map_kind { MAP_DENSE, MAP_STRUCTURED, MAP_GIVEN, MAP_GRID };
+
+enum element { ELEMENT_FLOAT, ELEMENT_DOUBLE, ELEMENT_BYTE };
+
+#define MOST_AXES 3
+#define MOST_MULTIPLES 512 /* of a grid's step on one axis */
+
+typedef struct {
+    enum map_kind kind;
+    int64_t d;               /* coordinates of a point */
+    int64_t n_phases;        /* frequencies; features are twice as many, but for GRID */
+    int64_t padded;          /* STRUCTURED: size of a block, a power of two >= d */
+    const double *centre;    /* d */
+    const void *weights;     /* DENSE: d x n_phases, GRID: d steps; of the working precision */
+    const uint8_t *signs;    /* STRUCTURED: blocks x 3 x padded, 1 for minus */
+    const void *lengths;     /* STRUCTURED: n_phases, of the working precision */
+    int64_t axis[MOST_AXES]; /* GRID: how many multiples of the step on each axis */
+    double reach;            /* a point farther than this from the centre is refused */
+} lift_map;
+
+typedef struct {
+    enum element element;
+    const char *data; /* the first coordinate of the first point */
+    int64_t row_stride, column_stride; /* in bytes */
+} point_set;
+
+/* One partition: hard codes (negative: no cluster), or rows of a sparse matrix. */
+typedef struct {
+    const int32_t *codes;   /* n, or NULL */
+    const int64_t *indptr;  /* n + 1, or NULL */
+    const int32_t *indices;
+    const double *shares;
+    const double *weights;  /* n, or NULL for one each */
+    int64_t offset;         /* number of its first cluster among all */
+    int64_t k;
+} membership;
+
+typedef struct {
+    const membership *parts;
+    int64_t m;
+} membership_list;
+
+/* What became of a call. */
+enum { LIFT_DONE = -1, LIFT_NO_MEMORY = -2, LIFT_BAD_LABEL = -3 };
+
+/* Each returns LIFT_DONE, another of the above, or the number of the first point that is not
+   finite or out of reach. Rows are [start, stop). The rows of `sums` are `ld` apart, which should
+   not be a power of two: clusters would fight over the same cache lines. */
+typedef int64_t sums_kernel(const lift_map *, const point_set *, int64_t start, int64_t stop,
+                            const membership_list *, int64_t n_clusters, double *sums, int64_t ld);
+typedef int64_t scores_kernel(const lift_map *, const point_set *, int64_t start, int64_t stop,
+                              const void *vectors, int64_t k, double *scores);
+typedef int64_t features_kernel(const lift_map *, const point_set *, int64_t start, int64_t stop,
+                                void *features);
+
+typedef struct {
+    const char *name;
+    sums_kernel *sums[2]; /* float, double */
+    scores_kernel *scores[2];
+    features_kernel *features[2];
+} kernel_set;
+
+extern const kernel_set kernels_portable;
+#if defined(__x86_64__) || defined(_M_X64)
+#define LIFTCLUSTER_X86 1
+extern const kernel_set kernels_avx2, kernels_avx512;
+#endif
+
+static inline int64_t feature_count(const lift_map *map)
+{
+    if (map->kind != MAP_GRID)
+        return 2 * map->n_phases;
+    int64_t count = 1;
+    for (int64_t q = 0; q < map->d; q++)
+        count *= 2 * map->axis[q] + 1;
+    return count;
+}
+
+#endif

@@ -1,0 +1,68 @@
+"""Work spread over threads, with an answer that does not depend on how many there are."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["in_order", "n_threads", "one_blas_thread", "runs"]
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+# A run of rows is added up by itself, and runs are added up in order. How long they are depends on
+# the number of points alone, so neither threads nor partitions change a sum's last bits.
+_RUNS = 16
+_SHORTEST_RUN, _LONGEST_RUN = 1024, 32768
+_MULTIPLE = 128  # of the block of points that the kernels hold
+
+
+def runs(n: int) -> list[slice]:
+    """Slices that cover n rows: enough to keep cores busy, few enough to add up."""
+    wanted = -(-n // (_RUNS * _MULTIPLE)) * _MULTIPLE
+    size = min(max(wanted, _SHORTEST_RUN), _LONGEST_RUN)
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def in_order(function: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[Answer]:
+    """The answers in the order of the items; no more of them wait than there are threads."""
+    threads = n_threads()
+    if threads == 1:
+        yield from map(function, items)
+        return
+    waiting: deque[Future[Answer]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:  # after an error or an interrupt: do not begin the rest
+                future.cancel()
+
+
+def n_threads() -> int:
+    """Cores that this process may use, within OMP_NUM_THREADS and threadpoolctl's limits."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    limits = [int(library.num_threads) for library in _libraries().lib_controllers]
+    return max(1, min([cores or 1, *limits]))
+
+
+def one_blas_thread(when: bool = True) -> AbstractContextManager[Any]:
+    """Matrix products on the calling thread only: ours are spread over threads already."""
+    return _libraries().limit(limits=1, user_api="blas") if when else nullcontext()
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()  # looks through everything loaded: once is enough
