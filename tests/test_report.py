@@ -219,6 +219,28 @@ def test_equal_clusterings_are_said_to_be_equal():
     assert page.to_dict()["map"]["stress"] == 0
 
 
+@pytest.mark.parametrize(
+    ("lift", "said", "set_to"),
+    [
+        ("exact", None, "none: exact"),
+        ("fourier", "standard errors of at most", "(standard error)"),
+        ("grid", "are off by", "(a sure bound)"),
+        ("nystrom", None, "not known for this lift"),
+    ],
+)
+def test_the_error_is_called_what_it_is(lift, said, set_to):
+    points = X[:, :2]
+    page = lc.make_report(CLUSTERINGS, points, lift=lift, measures="lift_emd", rng=0)
+    assert set_to in dict(page.to_dict()["settings"])["largest error of LiftEMD"]
+    found = lc.compare(CLUSTERINGS["k-means"], CLUSTERINGS["Ward"], points, lift=lift, rng=0)
+    error = page.to_dict()["measures"]["lift_emd"]["errors"][1][2]
+    assert error == (
+        None if found["lift_emd"].error is None else pytest.approx(found["lift_emd"].error)
+    )
+    told = " ".join(page.summary)
+    assert said in told if said else "error" not in told
+
+
 def test_warnings_are_on_the_page_and_still_given():
     with pytest.warns(UserWarning, match="clusters were asked for"):
         page = lc.make_report({"a": [0, 1, 1], "b": [0, 0, 1]}, [[0.0], [1.0], [2.0]], consensus=9)

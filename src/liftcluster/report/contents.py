@@ -40,6 +40,7 @@ def contents(found: Findings) -> dict[str, Any]:
         "consensus": _consensus(found),
         "points": _points(found),
         "settings": _settings(found),
+        "errors_are_random": found.is_random,
         "notes": found.notes,
     }
 
@@ -203,7 +204,7 @@ def _settings(found: Findings) -> list[list[str]]:
         ["kernel", _kernel(rep.lift)],
         ["bandwidth rule", str(asked.lifting["bandwidth"])],
         ["lift", f"{rep.lift.describe()} (asked for: {_name(asked.lifting['lift'])})"],
-        ["largest standard error of LiftEMD", _largest_error(found)],
+        ["largest error of LiftEMD", _largest_error(found)],
         ["pictures of points", asked.view.description],
     ]
     if found.consensus is not None:
@@ -249,7 +250,9 @@ def _largest_error(found: Findings) -> str:
     if np.isnan(errors[off]).any():
         return "not known for this lift"
     largest = float(errors[off].max())
-    return "none: exact" if largest == 0 else f"{largest:.2g}"
+    if largest == 0:
+        return "none: exact"
+    return f"{largest:.2g} ({'standard error' if found.is_random else 'a sure bound'})"
 
 
 def _finite(values: FloatArray) -> Any:

@@ -69,6 +69,12 @@ class Findings:
         assert found is not None
         return found
 
+    @property
+    def is_random(self) -> bool:
+        """Whether errors are standard errors; where nothing is random they are sure bounds."""
+        lift = self.representation.lift
+        return lift is not None and lift.feature_groups() is not None
+
 
 def find(asked: Asked) -> Findings:
     """Compare all clusterings and their consensus, and look where they differ."""

@@ -113,4 +113,6 @@ def _precision(found: Findings) -> list[Sentence]:
     known = errors[np.isfinite(errors)]
     if not known.size or known.max() == 0:
         return []
+    if not found.is_random:
+        return [(f"These distances are off by {known.max():.1g} at most.",)]
     return [(f"These distances have standard errors of at most {known.max():.2g}.",)]

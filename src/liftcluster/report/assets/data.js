@@ -70,6 +70,7 @@ function decimals(value, digits = 3) {
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
   return value.toFixed(digits);
 }
+function margin(error) { return error ? " ± " + (error < 0.00005 ? error.toExponential(0) : error.toFixed(4)) : ""; }
 function percent(share) { return (100 * share).toFixed(share < 0.0995 ? 1 : 0) + " %"; }
 function count(n) { return n.toLocaleString("en"); }
 

@@ -85,7 +85,7 @@ function told(state) {
   const { main } = pairOf(state.first, state.second).told;
   const parts = [named(nameOf(state.first)), " and ", named(nameOf(state.second))];
   if (value === null) return [...parts, " cannot be compared by " + spoken(state.measure) + "."];
-  parts.push(" are " + decimals(value) + (error ? " ± " + error.toFixed(4) : "") + " apart by " + spoken(state.measure) +
+  parts.push(" are " + decimals(value) + margin(error) + " apart by " + spoken(state.measure) +
     amongPairs(measure, value) + ". ");
   parts.push(main ? "Main change: " + main + "." : "Every cluster stayed in its place.");
   return parts;

@@ -19,13 +19,14 @@ function drawMeasures(state) {
     const top = Math.max(...measure.values.flat().filter((v) => v !== null), 1e-12);
     const bar = element("span", { className: "bar" });
     bar.style.width = value === null ? "0" : Math.round((90 * value) / top) + "px";
-    const shown = value === null ? "–" : decimals(value) + (error ? " ± " + error.toFixed(4) : "");
+    const shown = value === null ? "–" : decimals(value) + margin(error);
     return { chosen: name === state.measure, cells: [spoken(name), shown, bar, rankOf(measure, value),
       measure.needs_points ? "places" : "labels", measure.title + (measure.is_metric ? " (a metric)" : "")] };
   });
   fill("measures-table", ["measure", "#distance", "of the largest", "#rank", "sees", "…what it is"], rows);
   byId("measures-hint").replaceChildren(named(nameOf(state.first)), " and ", named(nameOf(state.second)),
-    ". All are distances: 0 is the same. ± is one standard error, where the lift is random. Rank: 1 is the closest pair.");
+    ". All are distances: 0 is the same. ± is " +
+    (DATA.errors_are_random ? "one standard error" : "a sure bound") + ", where the lift is not exact. Rank: 1 is the closest pair.");
   const leftOut = Object.entries(pairOf(state.first, state.second).leftOut).map(([name, why]) => spoken(name) + " (" + why + ")");
   byId("left-out").textContent = leftOut.length ? "Left out: " + leftOut.join("; ") + "." : "";
 }
