@@ -412,6 +412,18 @@ def test_a_sample_of_the_points_is_said_to_be_one(driver, tmp_path, monkeypatch)
     assert [c.get_attribute("data-drawn") for c in pictures(driver)] == ["100", "100", "50"]
 
 
+@pytest.mark.parametrize(
+    ("lift", "meaning"),
+    [("exact", ""), ("fourier", "± is one standard error."), ("grid", "± is a sure bound")],
+)
+def test_the_page_says_what_its_errors_are(driver, tmp_path, lift, meaning):
+    lc.make_report(CLUSTERINGS, X[:, :2], lift=lift, rng=0).save(tmp_path / "page.html")
+    open_page(driver, tmp_path / "page.html")
+    assert meaning in one(driver, "#measures-hint").text
+    shown = one(driver, "#measures-table tbody tr").text
+    assert ("±" in shown) == bool(meaning)
+
+
 def test_two_clusterings_noise_and_many_clusters_make_a_page(driver, tmp_path):
     rng = np.random.default_rng(0)
     labels = np.arange(500) % 121 - 1

@@ -25,10 +25,14 @@ function drawMeasures(state) {
   });
   fill("measures-table", ["measure", "#distance", "of the largest", "#rank", "sees", "…what it is"], rows);
   byId("measures-hint").replaceChildren(named(nameOf(state.first)), " and ", named(nameOf(state.second)),
-    ". All are distances: 0 is the same. ± is " +
-    (DATA.errors_are_random ? "one standard error" : "a sure bound") + ", where the lift is not exact. Rank: 1 is the closest pair.");
+    ". All are distances: 0 is the same. " + meaningOfErrors() + "Rank: 1 is the closest pair.");
   const leftOut = Object.entries(pairOf(state.first, state.second).leftOut).map(([name, why]) => spoken(name) + " (" + why + ")");
   byId("left-out").textContent = leftOut.length ? "Left out: " + leftOut.join("; ") + "." : "";
+}
+
+function meaningOfErrors() {
+  const some = Object.values(DATA.measures).some((measure) => measure.errors.flat().some((error) => error));
+  return some ? "± is " + (DATA.errors_are_random ? "one standard error. " : "a sure bound on the error. ") : "";
 }
 
 function rankOf(measure, value) {
