@@ -53,15 +53,16 @@ def mine(tmp_path):
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """What the demo prints where the extra for the page is not installed."""
+    """What the demo prints; its page lies in a folder that changes, so the last line is left out."""
 
     def demo():
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(sys.modules, "liftcluster.report", None)
-            page = tmp_path_factory.mktemp("demo") / "page.html"
-            shown = CliRunner().invoke(app, ["demo", "--out", str(page)])
+        page = tmp_path_factory.mktemp("demo") / "page.html"
+        shown = CliRunner().invoke(app, ["demo", "--out", str(page)])
         assert shown.exit_code == 0, shown.output
-        return shown.output
+        assert "Handwritten digits, clustered" in page.read_text(encoding="utf-8")
+        printed, mark, _ = shown.output.partition("A page about it")
+        assert mark
+        return printed
 
     return demo
 
@@ -79,9 +80,8 @@ def test_the_demo_lifts_real_points_and_its_errors_hold(demo_output):
     assert int(covered[1]) >= 90
 
 
-def test_the_demo_combines_and_says_what_a_page_needs(demo_output):
+def test_the_demo_combines(demo_output):
     assert "Consensus(lift_km of 5 partitions: 10 clusters" in demo_output
-    assert "No page was written" in demo_output
 
 
 def test_the_same_seed_prints_the_same_numbers(demo, demo_output):
@@ -278,8 +278,8 @@ def test_a_report_is_asked_for_with_what_the_command_line_says(run, mine, monkey
     asked = {}
 
     class Page:
-        def html(self):
-            return "<html>é"
+        def save(self, path):
+            path.write_text("<html>é", encoding="utf-8")
 
         def to_dict(self):
             return {"title": asked["title"]}
@@ -288,9 +288,7 @@ def test_a_report_is_asked_for_with_what_the_command_line_says(run, mine, monkey
         asked.update(options, partitions=partitions, points=points)
         return Page()
 
-    stub = type(sys)("liftcluster.report")
-    stub.make_report = make_report
-    monkeypatch.setitem(sys.modules, "liftcluster.report", stub)
+    monkeypatch.setattr("liftcluster.cli.work.make_report", make_report)
     out = mine.with_name("page.html")
     code, shown, _ = run(
         "report",

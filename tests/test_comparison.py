@@ -6,9 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from generators import blobs
+from report_cases import CLUSTERINGS, NAMES, X
 
 import liftcluster as lc
-from liftcluster.explanation import find_moves
+from liftcluster.comparison import compare_all
+from liftcluster.explanation import find_moves, witness_of_scores
+from liftcluster.measures.registry import MEASURES
 
 
 @pytest.fixture
@@ -257,3 +260,46 @@ def test_weights_of_two_samples_are_a_pair():
     )
     repeated = lc.distance([0, 0, 1, 1], [0, 1, 1, 1], X[[0, 1, 2, 2]], Y=Y, bandwidth=1.0)
     assert weighted == pytest.approx(repeated, abs=1e-9)
+
+
+def test_scores_of_clusters_give_the_witness_of_partitions():
+    found = lc.compare(CLUSTERINGS["k-means"], CLUSTERINGS["single"], X)
+    lift, (P, Q) = found.representation.lift, (found.representation[i] for i in (0, 1))
+    witness = witness_of_scores(found.plan, lift.scores(X, P.vectors), lift.scores(X, Q.vectors))
+    np.testing.assert_allclose(witness, found.witness(), atol=1e-10)
+
+
+def test_all_pairs_are_compared_as_each_pair_is():
+    found = compare_all(CLUSTERINGS, X)
+    assert list(found) == [(a, b) for i, a in enumerate(NAMES) for b in NAMES[i + 1 :]]
+    for (a, b), comparison in found.items():
+        alone = lc.compare(CLUSTERINGS[a], CLUSTERINGS[b], X, names=(a, b))
+        assert comparison.names == (a, b)
+        assert set(comparison.values) == set(alone.values)
+        for name in alone:
+            assert comparison[name].value == pytest.approx(alone[name].value, abs=1e-7), name
+        np.testing.assert_allclose(comparison.plan, alone.plan, atol=1e-7)
+
+
+def test_labels_alone_are_compared_without_points():
+    found = compare_all([[0, 0, 1], [0, 1, 1]])
+    assert found[0, 1].plan is None
+    assert found[0, 1]["rand"].value == pytest.approx(2 / 3)
+
+
+def test_what_is_slow_in_many_dimensions_is_left_out_of_many_points():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(3, size=(2, 2500))
+    deep = lc.compare(a, b, rng.standard_normal((2500, 4)), lift="fourier", n_components=10)
+    assert "slow for 2,500 points" in deep.left_out["spri"]
+    flat = lc.compare(a, b, rng.standard_normal((2500, 3)), lift="fourier", n_components=10)
+    assert {"spri", "spari"} <= set(flat.values)
+    assert {name for name, m in MEASURES.items() if m.slow_above_d} == {"spri", "spari"}
+
+
+def test_what_is_slow_is_left_out_of_many_pairs():
+    rng = np.random.default_rng(0)
+    points, labels = rng.standard_normal((700, 2)), rng.integers(2, size=(9, 700))
+    found = compare_all(list(labels), points, lift="fourier", n_components=10)
+    assert "36 pairs" in found[0, 1].left_out["cdistance"]
+    assert "cdistance" in compare_all(list(labels[:2]), points)[0, 1].values

@@ -365,6 +365,14 @@ def literal_lift_graph(labels, X, k, h, strength, power, placement):
     U = vectors[:, np.argsort(values)[::-1][:k]] / np.sqrt(d)[:, None]
     P = (K @ H / norms) ** power
     P /= P.sum(axis=1, keepdims=True)
+    owner = [i for i in range(m) for c in range(labels[:, i].max() + 1)]
+    hits = [
+        labels[x, i] == max(range(labels[:, i].max() + 1), key=lambda c: P[x, owner.index(i) + c])
+        for x in range(len(X))
+        for i in range(m)
+    ]
+    chance = m / len(owner)
+    placement = placement * max((np.mean(hits) - chance) / (1 - chance), 0) ** 8
     return ((1 - placement) * B / D + placement * P) @ U
 
 
@@ -386,6 +394,17 @@ def test_lift_graph_is_its_formula(placement, monkeypatch):
     assert found.n_clusters == 3
     # Eigenvectors have a sign each, inner products of points have not.
     np.testing.assert_allclose(seen[0] @ seen[0].T, expected @ expected.T, atol=1e-9)
+
+
+def test_lift_graph_goes_by_labels_where_places_say_nothing_of_them():
+    """Clusters that are scattered all over X, as domains of genes may be in space."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(600) % 3
+    X = rng.standard_normal((600, 2))
+    found = lc.consensus(
+        noisy_inputs(rng, labels, m=5, share=0.1), 3, X, method="lift_graph", rng=0
+    )
+    assert adjusted_rand_score(labels, found.labels) > 0.95
 
 
 @WORSE

@@ -9,7 +9,7 @@ ROOT = Path(liftcluster.__file__).parent
 
 # Each module may import from the lines above its own.
 LAYERS = [
-    ["_typing", "_progress", "_writing", "_native", "_threads"],
+    ["_typing", "_progress", "_writing", "_html", "_native", "_threads"],
     ["_arrays"],
     ["_validation", "_labels"],
     ["partition", "kernels", "transport", "uncertainty"],
@@ -35,6 +35,12 @@ LAYERS = [
     ["methods.selection", "methods", "methods.registry"],
     ["combination", "ensembles"],
     ["estimators", "datasets"],
+    ["planes", "palette"],
+    ["report.findings", "report.telling"],
+    ["report.contents", "report.words"],
+    ["report.page"],
+    ["report.making"],
+    ["report"],
     ["plot", "anndata"],
     ["files.table", "files.labels"],
     ["files.text", "files.arrays", "files.columnar", "files.writing", "files.matching"],

@@ -16,7 +16,8 @@ def test_the_readme_has_examples():
 
 
 @pytest.mark.parametrize(("code", "output"), EXAMPLES)
-def test_the_readme_tells_the_truth(code, output):
+def test_the_readme_tells_the_truth(code, output, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # it may save files
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
         exec(compile(code, "README.md", "exec"), {"__name__": "readme"})

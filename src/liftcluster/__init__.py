@@ -35,6 +35,8 @@ from .permutation import Significance as Significance
 from .permutation import significance as significance
 from .profiles import Profile as Profile
 from .profiles import bandwidth_profile as bandwidth_profile
+from .report import Report as Report
+from .report import make_report as make_report
 from .representation import Representation as Representation
 from .representation import load_representation as load_representation
 from .representing import cluster_distance as cluster_distance
@@ -65,6 +67,7 @@ __all__ = [
     "Partition",
     "Precomputed",
     "Profile",
+    "Report",
     "Representation",
     "Significance",
     "Transport",
@@ -80,6 +83,7 @@ __all__ = [
     "emd",
     "load_representation",
     "make_lift",
+    "make_report",
     "mmd_objective",
     "n_components_for",
     "represent",

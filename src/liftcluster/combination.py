@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._html import paragraph, table
 from ._typing import FloatArray, IntArray, Points, RngLike
 from ._validation import check_choice, check_count, make_rng
 from .comparison import distance_matrix
@@ -32,6 +33,7 @@ _NAME = ("consensus",)  # of the consensus among its inputs, which may be called
 _LANDMARKS = 500
 _POINTS_AS_VERTICES = 3000  # a graph that METIS cuts in seconds
 _PIECES_OF_A_PART = 50  # of more points: so fine that METIS can balance to within its 3 per cent
+_MOST_ROWS, _MOST_PARTS = 30, 8  # of a table in a notebook
 _ROUNDING = 1e-6  # by which equal partitions may miss distance zero
 
 
@@ -147,6 +149,28 @@ class Consensus:
         return (
             f"Consensus({self.method} of {len(self.inputs)} partitions: {self.n_clusters} clusters"
             f"{score}, mean confidence {self.confidence.mean():.2f})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                name,
+                f"{self.partition.masses[i]:.1%}",
+                f"{self.confidence[self.labels == i].mean():.2f}",
+                _listed_parts(self.composition[i]),
+            )
+            for i, name in enumerate(self.partition.names[:_MOST_ROWS])
+        ]
+        more = self.n_clusters - len(rows)
+        distances = (
+            f"mean distance to the inputs {self.mean_distance:.4f}; the most central input has "
+            f"{self.best_input_distance:.4f} to the others"
+        )
+        return (
+            paragraph(repr(self))
+            + table(("cluster", "share", "confidence", "made of (share of that cluster)"), rows)
+            + (paragraph(f"… and {more} more") if more else "")
+            + paragraph(distances)
         )
 
 
@@ -284,6 +308,13 @@ def _bandwidth_for(method: Method | None, bandwidth: Any) -> Any:
     if isinstance(bandwidth, str) and bandwidth == "auto":
         return (method or METHODS["lift_km"]).bandwidth
     return bandwidth
+
+
+def _listed_parts(parts: list[tuple[Hashable, Hashable, float]]) -> str:
+    shown = [f"{name}: {cluster} ({share:.0%})" for name, cluster, share in parts if share >= 0.1]
+    return ", ".join(shown[:_MOST_PARTS]) + (
+        " …" if len(parts) > min(len(shown), _MOST_PARTS) else ""
+    )
 
 
 def _features_for_consensus(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,15 @@ from .partition import Partition, as_partition, as_partitions
 from .representation import Representation
 from .representing import represent, represent_samples
 
-__all__ = ["Sides", "compare", "distance", "distance_matrix", "make_sides", "refuse"]
+__all__ = [
+    "Sides",
+    "compare",
+    "compare_all",
+    "distance",
+    "distance_matrix",
+    "make_sides",
+    "refuse",
+]
 
 _SLOW_ABOVE = 2000  # points beyond which compare leaves slow measures out
 
@@ -34,9 +43,12 @@ class Sides:
     X: Points
     Y: Points | None  # None: the points of both are X
     lifting: Mapping[str, Any]  # options of represent
+    lifted: Representation | None = None  # both sides, where they have been lifted before
 
     @cached_property
     def representation(self) -> Representation:
+        if self.lifted is not None:
+            return self.lifted
         if self.Y is None:
             return represent(self.X, {"a": self.a, "b": self.b}, **self.lifting)
         samples = [(self.X, {"a": self.a}), (self.Y, {"b": self.b})]
@@ -53,7 +65,7 @@ class Sides:
 
     def with_second(self, b: Partition) -> Sides:
         """The same with another second partition of its points."""
-        return replace(self, b=b)
+        return replace(self, b=b, lifted=None)
 
     def arguments(self, measure: Measure) -> tuple[Any, ...]:
         """What the function of a measure is called with."""
@@ -267,7 +279,8 @@ def compare(
         As for :func:`distance`.
     measures : sequence of str, optional
         Names in ``MEASURES``; by default every one that applies (and, above 2,000 points, is not
-        slow). What was left out, and why, is in ``Comparison.left_out``.
+        slow: spri and spari are, in more than three dimensions). What was left out, and why, is
+        in ``Comparison.left_out``.
     names : pair
         What to call the two in tables.
 
@@ -300,24 +313,99 @@ def compare(
         tol=tol,
         rng=rng,
     )
-    asked = (
-        None if measures is None else [measures] if isinstance(measures, str) else list(measures)
-    )
-    if asked == []:
+    return _compare_sides(sides, _asked(measures), names, progress=progress)
+
+
+def compare_all(
+    partitions: Any,
+    X: Points = None,
+    *,
+    measures: Any = None,
+    kernel: Any = "gaussian",
+    bandwidth: Any = "median",
+    lift: Any = "auto",
+    n_components: int | None = None,
+    sampling: str = "auto",
+    tol: float | None = None,
+    weights: Any = None,
+    rng: RngLike = None,
+    progress: bool | None = None,
+) -> dict[tuple[Hashable, Hashable], Comparison]:
+    """Compare every two of m partitions of the same points, lifted once.
+
+    Parameters
+    ----------
+    partitions : sequence or mapping of labels, memberships or Partition
+    X, measures, kernel, bandwidth, lift, n_components, sampling, tol, weights, rng, progress
+        As for :func:`compare`; for many pairs, what is slow is left out at fewer points.
+
+    Returns
+    -------
+    dict
+        From the names of two partitions, in their order, to their Comparison.
+
+    Examples
+    --------
+    >>> found = compare_all({"a": [0, 0, 1], "b": [0, 1, 1], "c": [0, 1, 1]}, [[0.0], [1.0], [5.0]])
+    >>> {pair: round(c["rand"].value, 3) for pair, c in found.items()}
+    {('a', 'b'): 0.667, ('a', 'c'): 0.667, ('b', 'c'): 0.0}
+    """
+    named = as_partitions(partitions, weights)
+    lifting = {
+        "kernel": kernel,
+        "bandwidth": bandwidth,
+        "lift": lift,
+        "n_components": n_components,
+        "sampling": sampling,
+        "tol": tol,
+        "rng": rng,
+    }
+    asked = _asked(measures)
+    rep = None
+    if X is not None or _needs_no_points(lifting):
+        rep = represent(X, named, **lifting)
+    pairs = list(combinations(enumerate(named), 2))
+    found = {}
+    with progress_bar("comparisons", len(pairs), show=progress) as advance:
+        for (i, first), (j, second) in pairs:
+            lifted = None if rep is None else rep[[i, j]]
+            sides = Sides(named[first], named[second], X, None, lifting, lifted)
+            # One bar is enough: that of the pairs of partitions.
+            found[first, second] = _compare_sides(
+                sides, asked, (first, second), n_pairs=len(pairs), progress=False
+            )
+            advance(1)
+    return found
+
+
+def _asked(measures: Any) -> list[str] | None:
+    """The measures by name, or None for all that apply."""
+    if measures is None:
+        return None
+    asked = [measures] if isinstance(measures, str) else list(measures)
+    if not asked:
         raise ValueError("measures is empty; name some, or leave it out for all that apply")
+    return [check_choice(name, MEASURES, "measures") for name in asked]
+
+
+def _compare_sides(
+    sides: Sides,
+    asked: list[str] | None,
+    names: tuple[Hashable, Hashable],
+    *,
+    n_pairs: int = 1,
+    progress: bool | None,
+) -> Comparison:
     if len(names) != 2:
         raise ValueError(f"names must be two, got {names!r}")
-    wanted = [
-        MEASURES[check_choice(name, MEASURES, "measures")] for name in (asked or list(MEASURES))
-    ]
     values: dict[str, Estimate] = {}
     left_out: dict[str, str] = {}
-    for measure in wanted:
+    for measure in (MEASURES[name] for name in asked or MEASURES):
         if asked is not None:
             refuse(sides, measure)
         reason = sides.obstacle(measure)
-        if reason is None and asked is None and measure.slow and _size(sides) > _SLOW_ABOVE:
-            reason = f"slow for {_size(sides):,} points; ask for it by name"
+        if reason is None and asked is None:
+            reason = _patience(sides, measure, n_pairs)
         if reason is None:
             values[measure.name] = sides.estimate(measure, progress)
         else:
@@ -325,7 +413,7 @@ def compare(
     lifted = sides.obstacle(MEASURES["lift_emd"]) is None
     points = sides.X
     if lifted and points is None:  # a kernel that needs none: each point is its own number
-        points = as_kernel(kernel).points(None, sides.a.n)
+        points = as_kernel(sides.lifting["kernel"]).points(None, sides.a.n)
     return explain(
         names,
         values,
@@ -378,6 +466,18 @@ def _trouble(sides: Sides, what: str) -> str | None:
     except (TypeError, ValueError) as error:
         return str(error)
     return None
+
+
+def _patience(sides: Sides, measure: Measure, n_pairs: int) -> str | None:
+    """Why nobody would wait for a measure, if so; quadratic ones cost n² for every pair."""
+    deep = measure.slow_above_d
+    if not measure.slow and (deep is None or sides.numeric_points[0].shape[1] <= deep):
+        return None
+    n = _size(sides)
+    if n <= _SLOW_ABOVE and n * np.sqrt(n_pairs) <= 2 * _SLOW_ABOVE:
+        return None
+    pairs = f" and {n_pairs} pairs" if n_pairs > 1 else ""
+    return f"slow for {n:,} points{pairs}; ask for it by name"
 
 
 def _size(sides: Sides) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +14,10 @@ from ._typing import FloatArray
 from .combination import consensus
 from .comparison import compare, distance_matrix
 from .explanation import Comparison
-from .files import write_text
 from .measures.registry import MEASURES, Measure
 from .methods.registry import METHODS
 from .partition import Partition
+from .report import make_report
 from .representation import Representation
 from .representing import represent
 
@@ -91,13 +90,8 @@ def _combine(console: Console, X: FloatArray, digits: Partition, seed: int) -> P
 def _write_page(
     console: Console, X: FloatArray, partitions: dict[str, Partition], page: Path
 ) -> None:
-    try:
-        report = importlib.import_module("liftcluster.report")  # loads an extra: only when needed
-        made = report.make_report(partitions, X, title="Handwritten digits, clustered", rng=0)
-    except ImportError as error:
-        console.print(f"No page was written: {error}", markup=False)
-        return
-    write_text(page, made.html())
+    made = make_report(partitions, X, title="Handwritten digits, clustered", rng=0)
+    made.save(page)
     console.print(f"A page about it: {page} (open it in a browser)", markup=False)
 
 

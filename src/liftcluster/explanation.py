@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,13 +11,22 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
+from ._html import items, paragraph, table
 from ._typing import FloatArray, Points
 from .measures.lifted import lift_transport
 from .measures.registry import MEASURES
 from .partition import Partition
 from .representation import Representation
 
-__all__ = ["Comparison", "Estimate", "Move", "explain"]
+__all__ = [
+    "Comparison",
+    "Estimate",
+    "Move",
+    "explain",
+    "find_moves",
+    "summarise",
+    "witness_of_scores",
+]
 
 _MINOR = 0.2  # a flow below this share of the smaller of its two clusters is spill
 _ROUNDING = 1e-12  # a flow below this is the solver's arithmetic
@@ -235,15 +243,7 @@ class Comparison:
 
     def summary(self) -> list[str]:
         """The moves in words, small flows summed up."""
-        lines = [str(move) for move in self.moves if move.kind != "spilled"]
-        spilled = [move for move in self.moves if move.kind == "spilled"]
-        if spilled:
-            mass, cost = sum(m.mass for m in spilled), sum(m.cost for m in spilled)
-            lines.append(
-                f"{len(spilled)} small flows between others ({100 * mass:.1f} % of the mass, mean "
-                f"distance {cost / mass:.3f})"
-            )
-        return lines
+        return summarise(self.moves)
 
     def __repr__(self) -> str:
         first = next(iter(self.values.items()), None)
@@ -251,19 +251,12 @@ class Comparison:
         return f"Comparison({self.names[0]} and {self.names[1]}: {shown}, ...)"
 
     def _repr_html_(self) -> str:
-        def cell(text: Any) -> str:
-            return f"<td>{html.escape(str(text))}</td>"
-
-        rows = "".join(
-            f"<tr>{cell(name)}{cell(e)}{cell(MEASURES[name].title)}</tr>"
-            for name, e in self.values.items()
-        )
-        moves = "".join(f"<li>{html.escape(line)}</li>" for line in self.summary())
-        a, b = (html.escape(str(name)) for name in self.names)
+        names = paragraph(f"{self.names[0]} and {self.names[1]}", strong=True)
+        rows = [(name, e, MEASURES[name].title) for name, e in self.values.items()]
+        lift = None if self.representation is None else self.representation.lift
+        how = "" if lift is None else paragraph(f"lift: {lift.describe()}")
         return (
-            f"<p><b>{a}</b> and <b>{b}</b></p>"
-            f"<table><tr><th>measure</th><th>distance</th><th></th></tr>{rows}</table>"
-            f"<ul>{moves}</ul>"
+            names + table(("measure", "distance", "what it is"), rows) + items(self.summary()) + how
         )
 
 
@@ -306,6 +299,31 @@ def find_moves(
         flow, cost = plan[i : i + 1, j : j + 1], D[i : i + 1, j : j + 1]
         moves.append(_move("spilled", flow, cost, [i], [j], sources, targets))
     return sorted(moves, key=lambda move: (move.kind == "spilled", -move.mass))
+
+
+def summarise(moves: list[Move]) -> list[str]:
+    """Moves in words, small flows summed up."""
+    lines = [str(move) for move in moves if move.kind != "spilled"]
+    spilled = [move for move in moves if move.kind == "spilled"]
+    if spilled:
+        mass, cost = sum(m.mass for m in spilled), sum(m.cost for m in spilled)
+        lines.append(
+            f"{len(spilled)} small flows between others ({100 * mass:.1f} % of the mass, mean "
+            f"distance {cost / mass:.3f})"
+        )
+    return lines
+
+
+def witness_of_scores(plan: FloatArray, S: FloatArray, T: FloatArray) -> FloatArray:
+    r"""The witness :math:`\sum_{ij} π_{ij} |S_{xi} - T_{xj}|` of every point.
+
+    S (n, k) and T (n, k') are the scores ⟨φ(x), Φ̄(C)⟩ of the clusters on both sides. Where many
+    pairs of partitions are wanted, scoring each cluster once is quicker than each pair of clusters.
+    """
+    total = np.zeros(len(S))
+    for i, j in np.argwhere(plan > _ROUNDING):
+        total += plan[i, j] * np.abs(S[:, i] - T[:, j])
+    return total
 
 
 def _kind(flows: FloatArray, D: FloatArray) -> str:

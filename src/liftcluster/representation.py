@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from ._html import paragraph, table
 from ._typing import FloatArray, IntArray
 from .lifts.base import Lift
 from .storage import (
@@ -31,6 +32,7 @@ from .uncertainty import (
 __all__ = ["Representation", "load_representation"]
 
 FORMAT = "liftcluster representation 1"
+_MOST_ROWS = 30  # of a table in a notebook
 _ARRAY_FIELDS = ("sums", "cluster_weights", "total_weights", "owner")
 
 
@@ -228,6 +230,18 @@ class Representation:
     def __repr__(self) -> str:
         lift = "saved without its lift" if self.lift is None else self.lift.describe()
         return f"Representation({self.s} clusters of {self.m} partition(s), {lift})"
+
+    def _repr_html_(self) -> str:
+        shown = min(self.m, _MOST_ROWS)
+        masses, noise = self.masses, self.noise_masses
+        rows = []
+        for i in range(shown):
+            own = masses[self.owner == i]
+            sizes = f"{own.min():.1%} … {own.max():.1%}"
+            rows.append((self.partition_names[i], len(own), sizes, f"{noise[i]:.1%}"))
+        more = "" if shown == self.m else paragraph(f"… and {self.m - shown} more")
+        head = paragraph(repr(self))
+        return head + table(("partition", "clusters", "sizes", "noise"), rows) + more
 
 
 def load_representation(path: str | PathLike[str]) -> Representation:

@@ -15,7 +15,6 @@ from ..files import (
     read_clusterings,
     write_columns,
     write_csv,
-    write_text,
 )
 from . import options as o
 from .application import EXIT_CODES, app
@@ -227,7 +226,7 @@ def report_command(
         title=title,
         **lifting,
     )
-    write_text(out, page.html())
+    page.save(out)
     show_notes(read, quiet)
     if json:
         show_json(page.to_dict() | {"out": str(out)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..comparison import compare, distance_matrix
 from ..explanation import Comparison, Estimate
 from ..files import Clusterings
 from ..measures.registry import MEASURES
+from ..report import make_report
 from ..representation import Representation
 from ..representing import represent
 
@@ -88,7 +88,5 @@ def consensus_columns(found: Consensus, read: Clusterings) -> dict[str, Any]:
 
 
 def make_page(partitions: Mapping[str, Any], X: Any, **options: Any) -> Any:
-    """The report; its libraries are an extra, and loaded only when it is asked for."""
-    report = importlib.import_module("liftcluster.report")
     with busy("making the page"):
-        return report.make_report(partitions, X, **options)
+        return make_report(partitions, X, **options)

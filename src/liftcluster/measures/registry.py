@@ -58,6 +58,8 @@ class Measure:
     slow : bool
         More than linear in the number of points: left out of ``compare`` on many points unless
         asked for.
+    slow_above_d : int or None
+        Dimensions of the points above which it is slow.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Measure:
     noise: str = "left out; masses are shares of the weight in clusters"
     reference: str = ""
     slow: bool = False
+    slow_above_d: int | None = None
 
 
 _RIGID = frozenset({"relabelling", "translation", "rotation", "scaling"})
@@ -156,6 +159,7 @@ _ALL = [
         spri,
         "Yan, Feng, Luo (2025)",
         is_symmetric=False,
+        slow_above_d=3,
         same_points=True,
         soft=False,
         any_weights=False,
@@ -168,6 +172,7 @@ _ALL = [
         spari,
         "Yan, Feng, Luo (2025)",
         is_symmetric=False,
+        slow_above_d=3,
         bounds=(0.0, _INF),
         same_points=True,
         soft=False,

@@ -36,6 +36,7 @@ __all__ = [
 
 LINKAGES = ("ward", "average", "complete", "single")
 _WARD_UP_TO = 1500  # clusters: merging all of them is cubic
+_TRUST = 8  # power of the share of labels that places foretell: nearly all, or they count little
 
 
 def lift_km(rep: Representation, k: int, *, n_init: int = 20, rng: np.random.Generator) -> IntArray:
@@ -120,15 +121,18 @@ def lift_graph(
     r"""Cut the graph of points and clusters, with links between clusters that lie together.
 
     .. math:: A = B^\top W D^{-1} B + λ\, (G_+)^q \circ \sqrt{|C|\,|C'|} / m, \quad
-              Y = \bigl((1 - α) D^{-1} B + α P\bigr) d^{-1/2} U, \quad
+              Y = \bigl((1 - αc) D^{-1} B + αc P\bigr) d^{-1/2} U, \quad
               P_{xC} ∝ ⟨φ(x), \barΦ(C)⟩_+^q
 
     With λ = α = 0 this is :func:`~liftcluster.methods.bipartite.lwgp`, which sees labels alone. G
     are the inner products of the unit cluster vectors, |C| the weight of a cluster, d and U the
     row sums and first eigenvectors of A. Points find their place among the eigenvectors by the
     clusters they are most like, and not only by those they are in, so that points with equal
-    labels may part, and a point without any label has its place too. The rows of Y, scaled to unit
-    length, are clustered by k-means. One lift and an s × s eigenproblem, linear in the points.
+    labels may part, and a point without any label has its place too. As far as c goes: the share
+    of labels that places foretell, beyond chance and to the eighth power. Where clusters do not
+    hang together in X (domains drawn from genes, seen in space), labels alone decide. The rows of
+    Y, scaled to unit length, are clustered by k-means. One lift and an s × s eigenproblem, linear
+    in the points.
 
     Parameters
     ----------
@@ -159,8 +163,9 @@ def lift_graph(
         return cluster_labelled(tuples, k, lambda part, _: np.arange(part.t))[tuples.inverse]
     A, walk = cluster_graph(tuples, rep, strength=strength, power=power, theta=theta)
     U = top_eigenvectors(A, k)
-    Y = (1 - placement) * np.asarray(walk @ U)[tuples.inverse]
-    Y += placement * _placed(rep, X, len(Y), U, power)
+    placed, foretold = _placed(rep, X, tuples, U, power)
+    alpha = placement * foretold**_TRUST
+    Y = (1 - alpha) * np.asarray(walk @ U)[tuples.inverse] + alpha * placed
     w = np.ones(len(Y)) if weights is None else weights
     return unit_kmeans(Y, w, k, rng)
 
@@ -186,18 +191,29 @@ def cluster_graph(
     return shared + strength * links, walk
 
 
-def _placed(rep: Representation, X: Points, n: int, U: FloatArray, power: float) -> FloatArray:
-    """(n, k) means of the rows of U, by the similarity of each point to the clusters."""
+def _placed(
+    rep: Representation, X: Points, tuples: LabelTuples, U: FloatArray, power: float
+) -> tuple[FloatArray, float]:
+    """(n, k) means of the rows of U by the similarity of each point to the clusters, and how well
+    places foretell labels.
+    """
     lift = rep.lift
     assert lift is not None
+    n, clusters = len(tuples.inverse), [np.flatnonzero(rep.owner == i) for i in range(rep.m)]
     Y = np.empty((n, U.shape[1]))
+    foretold = labelled = 0
     for rows in row_blocks(n, rep.s):
         similar = np.maximum(lift.scores(X[rows], rep.vectors), 0)
+        codes = tuples.codes[tuples.inverse[rows]]
+        most_like = np.column_stack([similar[:, c].argmax(axis=1) for c in clusters])
+        foretold += int(np.count_nonzero(most_like == codes))
+        labelled += int(np.count_nonzero(codes >= 0))
         # In units of the largest, so that no power of it vanishes.
         similar /= np.maximum(similar.max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         similar **= power
         Y[rows] = (similar @ U) / np.maximum(similar.sum(axis=1, keepdims=True), 1)
-    return Y
+    chance = rep.m / rep.s
+    return Y, max((foretold / max(labelled, 1) - chance) / max(1 - chance, 1e-12), 0.0)
 
 
 def lift_evidence(

@@ -1,0 +1,91 @@
+"use strict";
+/* What the page knows, and the few ways in which it writes to the page. Names from the data only
+   ever become text: textContent, option labels, SVG text. Nothing here parses HTML. */
+
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const CLUSTERINGS = DATA.clusterings;
+
+function element(tag, properties, ...children) {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(properties || {})) {
+    if (key in made && !key.startsWith("aria")) made[key] = value;
+    else made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+function drawing(tag, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes || {})) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+function byId(id) { return document.getElementById(id); }
+
+/* Numbers as they were packed: little-endian integers in base64. */
+function unpack(packed) {
+  const text = atob(packed.base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  if (packed.dtype === "uint8") return bytes;
+  const view = new DataView(bytes.buffer);
+  if (packed.dtype === "uint16") {
+    return Uint16Array.from({ length: bytes.length / 2 }, (_, i) => view.getUint16(2 * i, true));
+  }
+  return Uint32Array.from({ length: bytes.length / 4 }, (_, i) => view.getUint32(4 * i, true));
+}
+
+const unpackedBefore = new Map();
+function unpackOnce(packed) {
+  if (!unpackedBefore.has(packed)) unpackedBefore.set(packed, unpack(packed));
+  return unpackedBefore.get(packed);
+}
+
+/* A name on one line, isolated so that right-to-left letters turn nothing else round; marks of
+   direction, which reach past it, are left out. */
+function clean(name) { return name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "").replace(/\s+/g, " ").trim(); }
+function shortened(name) {
+  const letters = Array.from(clean(name));
+  return letters.length <= 40 ? letters.join("") : letters.slice(0, 39).join("") + "…";
+}
+function isolated(name) { return "\u2068" + shortened(name) + "\u2069"; }
+function named(name) { return element("bdi", { className: "name", textContent: shortened(name), title: clean(name) }); }
+function nameOf(i) { return CLUSTERINGS[i].name; }
+
+const PAIRS = new Map(DATA.pairs.map((pair) => [pair.first + "," + pair.second, pair]));
+
+/* What is known of two clusterings, read in the order asked for. */
+function pairOf(first, second) {
+  const forward = PAIRS.get(first + "," + second);
+  if (forward) return { flows: forward.flows, told: forward.forward, witness: forward.witness, leftOut: forward.left_out };
+  const back = PAIRS.get(second + "," + first);
+  const flows = back.flows.map(([i, j, mass, distance]) => [j, i, mass, distance]);
+  return { flows, told: back.backward, witness: back.witness, leftOut: back.left_out };
+}
+
+function decimals(value, digits = 3) {
+  if (value === null) return "–";
+  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
+  return value.toFixed(digits);
+}
+function margin(error) { return error ? " ± " + (error < 0.00005 ? error.toExponential(0) : error.toFixed(4)) : ""; }
+function percent(share) { return (100 * share).toFixed(share < 0.0995 ? 1 : 0) + " %"; }
+function count(n) { return n.toLocaleString("en"); }
+
+/* "lift_emd" is what the library calls it; people say LiftEMD. */
+const SPOKEN = { lift_emd: "LiftEMD", lift_kd: "LiftKD", lift_hausdorff: "LiftHausdorff" };
+function spoken(measure) { return SPOKEN[measure] || measure; }
+
+const ruler = document.createElement("canvas").getContext("2d");
+function widthOf(text, size) {
+  ruler.font = size + "px system-ui, sans-serif";
+  return ruler.measureText(text).width;
+}
+function fitted(name, width, size) {
+  const letters = Array.from(clean(name).slice(0, 200));
+  if (letters.length === clean(name).length && widthOf(letters.join(""), size) <= width) return letters.join("");
+  while (letters.length > 1 && widthOf(letters.join("") + "…", size) > width) letters.pop();
+  return letters.join("") + "…";
+}

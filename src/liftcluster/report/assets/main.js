@@ -1,0 +1,156 @@
+/* Two chosen clusterings and a measure; everything on the page follows them. */
+
+const page = {
+  state: startingState(),
+  panels: [],
+
+  choose(change) {
+    const next = { ...this.state, ...change };
+    if (next.first === next.second) {  // the same twice says nothing: trade places instead
+      if ("first" in change) next.second = this.state.first;
+      else next.first = this.state.second;
+    }
+    const samePair = next.first === this.state.first && next.second === this.state.second;
+    this.state = next;
+    if (samePair) this.updateMeasure();
+    else this.update();
+  },
+
+  highlight(cluster) {
+    this.state = { ...this.state, highlight: cluster };
+    this.panels.forEach((panel) => panel.update());
+    const shown = cluster && isolated(CLUSTERINGS[cluster.clustering].clusters[cluster.cluster]) + " of " + isolated(nameOf(cluster.clustering));
+    byId("highlighted").textContent = cluster ? "Showing only " + shown + " in colour; choose it again to show all." : "";
+  },
+
+  update() {
+    const { state } = this;
+    this.updateMeasure();
+    drawMap(state, (change) => this.choose(change));
+    drawFlow(state);
+    drawMoves(state);
+    drawWitnessTable(state);
+    this.panels.forEach((panel) => panel.update());
+  },
+
+  recolour() { this.update(); drawConsensus(); },
+
+  updateMeasure() {
+    const { state } = this;
+    for (const key of ["first", "second", "measure"]) byId(key).value = String(state[key]);
+    drawHeatmap(state, (change) => this.choose(change));
+    drawMeasures(state);
+    byId("told").replaceChildren(...told(state));
+  },
+
+  redraw() {
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.panels.forEach((panel) => panel.draw()), 150);
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.panels.forEach((panel) => panel.draw(30000));
+    });
+  },
+  move(dx, dy) { camera.x += dx; camera.y += dy; this.redraw(); },
+  zoom(factor) { camera.zoom = Math.min(Math.max(camera.zoom * factor, 0.5), 200); this.redraw(); },
+  showAll() { Object.assign(camera, { x: PLACES.width / 2, y: PLACES.height / 2, zoom: 1 }); this.redraw(); },
+
+  describe(p) {
+    const lines = ["point " + count(unpackOnce(POINTS.order)[p])];
+    const { first, second } = this.state;
+    const shown = [first, second, ...CLUSTERINGS.keys()].filter((i, at, all) => all.indexOf(i) === at).slice(0, 8);
+    for (const i of shown) {
+      const label = labelsOf(i)[p], c = CLUSTERINGS[i];
+      lines.push(isolated(fitted(c.name, 130, 13)) + ": " + (label < c.k ? isolated(fitted(c.clusters[label], 130, 13)) : "in no cluster"));
+    }
+    return lines.join("\n");
+  },
+};
+
+/* The two inputs that are farthest apart: what a reader will want to see first. */
+function startingState() {
+  const D = DATA.measures.lift_emd.values;
+  let [first, second] = [0, 1];
+  CLUSTERINGS.forEach((a, i) => CLUSTERINGS.forEach((b, j) => {
+    if (i < j && !a.is_consensus && !b.is_consensus && D[i][j] > D[first][second]) [first, second] = [i, j];
+  }));
+  return { first, second, measure: "lift_emd", highlight: null };
+}
+
+function told(state) {
+  const measure = DATA.measures[state.measure];
+  const value = measure.values[state.first][state.second], error = measure.errors[state.first][state.second];
+  const { main } = pairOf(state.first, state.second).told;
+  const parts = [named(nameOf(state.first)), " and ", named(nameOf(state.second))];
+  if (value === null) return [...parts, " cannot be compared by " + spoken(state.measure) + "."];
+  parts.push(" are " + decimals(value) + margin(error) + " apart by " + spoken(state.measure) +
+    amongPairs(measure, value) + ". ");
+  parts.push(main ? "Main change: " + main + "." : "Every cluster stayed in its place.");
+  return parts;
+}
+
+function amongPairs(measure, value) {
+  const { rank, all } = place(measure, value);
+  if (all === 1) return "";
+  if (rank === 1) return ", the closest of " + all + " pairs";
+  return rank === all ? ", the farthest of " + all + " pairs" : ", number " + rank + " of " + all + " pairs from the closest";
+}
+
+function fillChoosers() {
+  for (const key of ["first", "second"]) {
+    byId(key).append(...CLUSTERINGS.map((c, i) => element("option", { value: String(i), textContent: clean(c.name) })));
+    byId(key).addEventListener("change", (event) => page.choose({ [key]: Number(event.target.value) }));
+  }
+  byId("measure").append(...Object.keys(DATA.measures).map((name) => element("option", { value: name, textContent: spoken(name) })));
+  byId("measure").addEventListener("change", (event) => page.choose({ measure: event.target.value }));
+  byId("swap").addEventListener("click", () => page.choose({ first: page.state.second, second: page.state.first }));
+  byId("chooser").addEventListener("submit", (event) => event.preventDefault());
+  byId("zoom-in").addEventListener("click", () => page.zoom(1.5));
+  byId("zoom-out").addEventListener("click", () => page.zoom(1 / 1.5));
+  byId("zoom-reset").addEventListener("click", () => page.showAll());
+}
+
+function pointsHint() {
+  const parts = [POINTS.shown < POINTS.n ? "Showing " + count(POINTS.shown) + " of " + count(POINTS.n) + " points, drawn at random" : count(POINTS.n) + " points",
+    " in " + POINTS.description + (PLACES.stretched ? " (axes stretched)" : "") + ". "];
+  if (POINTS.witnessed < POINTS.shown) parts.push("Where they differ is shown for " + count(POINTS.witnessed) + " of them. ");
+  parts.push("Clusters that are alike share a colour. Choose one in a legend to find it in all three pictures; drag to move, double-click or Ctrl + wheel to zoom.");
+  byId("points-hint").textContent = parts.join("");
+}
+
+const THEMES = ["automatic", "light", "dark"];
+function setTheme(name) {
+  if (name === "automatic") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  byId("theme").textContent = "Theme: " + name;
+  page.theme = name;
+}
+
+function start() {
+  fillChoosers();
+  setTheme("automatic");
+  byId("theme").addEventListener("click", () => {
+    setTheme(THEMES[(THEMES.indexOf(page.theme) + 1) % THEMES.length]);
+    page.recolour();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.recolour());
+  window.addEventListener("beforeprint", () => { printing = true; page.recolour(); });
+  window.addEventListener("afterprint", () => { printing = false; page.recolour(); });
+  page.panels = ["first", "second", "witness"].map((choice, i) => new Panel(choice, i + 1, page));
+  byId("panels").append(...page.panels.map((panel) => panel.holder));
+  pointsHint();
+  drawClusterings();
+  drawConsensus();
+  page.update();
+  let width = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (window.innerWidth === width) return;  // phones resize when their address bar goes
+    width = window.innerWidth;
+    page.update();
+  });
+  document.documentElement.dataset.ready = "yes";
+}
+
+start();

@@ -1,0 +1,96 @@
+/* The clusterings as dots: near each other where LiftEMD says so. */
+
+function drawMap(state, choose) {
+  const holder = byId("map");
+  const width = Math.max(holder.clientWidth, 260);
+  const places = mapPlaces(width), height = places.height;
+  const picture = drawing("svg", { viewBox: "0 0 " + width + " " + height, role: "group", "aria-label": "Map of the clusterings by LiftEMD" });
+  const [a, b] = [places.at[state.first], places.at[state.second]];
+  picture.append(drawing("line", { x1: a[0], y1: a[1], x2: b[0], y2: b[1], stroke: "var(--mark)", "stroke-width": 1.5, "stroke-dasharray": "5 4" }));
+  const labels = placeLabels(places.at, width, height);
+  places.at.forEach(([x, y], i) => picture.append(mapDot(i, x, y, labels[i], state, choose)));
+  if (places.unit) picture.append(...scaleBar(places, height));
+  const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.dot : undefined;
+  holder.replaceChildren(picture);
+  if (focused !== undefined) picture.querySelector('[data-dot="' + focused + '"]').focus();
+  const stress = DATA.map.stress;
+  byId("map-hint").textContent = CLUSTERINGS.length === 2 ? "Two clusterings, as far apart as LiftEMD says." :
+    "Distances on the map are LiftEMD, off by about " + percent(stress) + " (stress " + stress.toFixed(3) +
+    "). Choose two dots, one after the other, to compare them.";
+}
+
+function mapPlaces(width) {
+  const Z = DATA.map.coordinates;
+  const low = [0, 1].map((d) => Math.min(...Z.map((z) => z[d])));
+  const high = [0, 1].map((d) => Math.max(...Z.map((z) => z[d])));
+  const span = [high[0] - low[0], high[1] - low[1]];
+  const [side, top] = [Math.min(90, width * 0.2), 34];
+  const unit = Math.min((width - 2 * side) / (span[0] || 1e-9), (400 - 2 * top) / (span[1] || 1e-9));
+  const scale = span[0] || span[1] ? unit : 0;
+  const height = Math.max(span[1] * scale + 2 * top + 24, 220);
+  const at = Z.map((z) => [
+    width / 2 + (z[0] - (low[0] + high[0]) / 2) * scale,
+    (height - 20) / 2 - (z[1] - (low[1] + high[1]) / 2) * scale,
+  ]);
+  return { at, unit: scale, height };
+}
+
+function mapDot(i, x, y, label, state, choose) {
+  const chosen = i === state.first || i === state.second;
+  const fill = chosen ? "var(--mark)" : "var(--accent)";
+  const shape = CLUSTERINGS[i].is_consensus
+    ? drawing("path", { d: "M0-9L9 0L0 9L-9 0Z", fill, transform: "translate(" + x + " " + y + ")" })
+    : drawing("circle", { cx: x, cy: y, r: 6.5, fill });
+  const text = drawing("text", { x: label.x, y: label.y, "text-anchor": label.anchor, "font-weight": chosen ? 700 : 400 });
+  if (chosen || CLUSTERINGS[i].is_consensus || CLUSTERINGS.length <= 20) text.textContent = "\u2068" + label.text + "\u2069";
+  const title = drawing("title");
+  title.textContent = clean(nameOf(i));
+  const dot = drawing("g", {
+    class: "dot", tabindex: 0, role: "button", "data-dot": i, "aria-pressed": String(chosen),
+    "aria-label": "Compare " + isolated(nameOf(i)) + " with the one chosen before",
+  }, title, drawing("circle", { class: "halo", cx: x, cy: y, r: 13, fill: "transparent" }), shape, text);
+  const pick = () => { if (i !== state.second) choose({ first: i === state.first ? i : state.second, second: i === state.first ? state.second : i }); };
+  dot.addEventListener("click", pick);
+  dot.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pick(); }
+  });
+  return dot;
+}
+
+/* Each label where it hides least: right, left, above or below its dot. */
+function placeLabels(at, width, height) {
+  const taken = at.map(([x, y]) => [x - 8, y - 8, x + 8, y + 8]);
+  return at.map(([x, y], i) => {
+    const text = fitted(nameOf(i), Math.min(170, width * 0.38), 13);
+    const w = 1.12 * widthOf(text, 13) + 2;  // the chosen ones are bold
+    const choices = [
+      { x: x + 12, y: y + 4.5, anchor: "start", box: [x + 12, y - 8, x + 12 + w, y + 8] },
+      { x: x - 12, y: y + 4.5, anchor: "end", box: [x - 12 - w, y - 8, x - 12, y + 8] },
+      { x, y: y - 14, anchor: "middle", box: [x - w / 2, y - 27, x + w / 2, y - 11] },
+      { x, y: y + 24, anchor: "middle", box: [x - w / 2, y + 12, x + w / 2, y + 28] },
+      { x: x + 8, y: y - 18, anchor: "start", box: [x + 8, y - 31, x + 8 + w, y - 15] },
+      { x: x + 8, y: y + 27, anchor: "start", box: [x + 8, y + 15, x + 8 + w, y + 31] },
+      { x: x - 8, y: y - 18, anchor: "end", box: [x - 8 - w, y - 31, x - 8, y - 15] },
+      { x: x - 8, y: y + 27, anchor: "end", box: [x - 8 - w, y + 15, x - 8, y + 31] },
+    ];
+    const cost = ({ box }, rank) => taken.reduce((sum, other, j) => sum + (j === i ? 0 : overlap(box, other)), 0.1 * rank) +
+      40 * (Math.max(0, -box[0]) + Math.max(0, box[2] - width) + Math.max(0, -box[1]) + Math.max(0, box[3] - height));
+    const costs = choices.map(cost);
+    const best = choices[costs.indexOf(Math.min(...costs))];
+    taken.push(best.box);
+    return { ...best, text };
+  });
+}
+
+function overlap(a, b) {
+  return Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1]));
+}
+
+function scaleBar(places, height) {
+  const raw = 70 / places.unit;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const length = [1, 2, 5, 10].map((f) => f * power).filter((v) => v <= raw * 1.5).pop();
+  const text = drawing("text", { x: 14 + length * places.unit, y: height - 6, class: "soft" });
+  text.textContent = "LiftEMD " + Number(length.toPrecision(1));
+  return [drawing("path", { d: "M8 " + (height - 14) + "v5h" + length * places.unit + "v-5", fill: "none", stroke: "var(--soft)" }), text];
+}

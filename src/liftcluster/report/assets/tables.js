@@ -1,0 +1,103 @@
+/* What the pictures show, and what they leave out, as tables. */
+
+function fill(id, headings, rows, caption) {
+  const head = element("tr", {}, ...headings.map((text, i) =>
+    element("th", { scope: "col", textContent: text.replace(/^[#…]/, ""), className: text.startsWith("#") ? "number" : "" })));
+  const body = rows.map(({ cells, chosen }) => element("tr", { className: chosen ? "chosen" : "" }, ...cells.map((cell, i) => {
+    const made = element(i === 0 ? "th" : "td", { className: headings[i].startsWith("#") ? "number" : headings[i].startsWith("…") ? "text" : "" });
+    if (i === 0) made.scope = "row";
+    made.append(...[cell].flat());
+    return made;
+  })));
+  const title = caption ? [element("caption", { className: "hint", textContent: caption })] : [];
+  byId(id).replaceChildren(...title, element("thead", {}, head), element("tbody", {}, ...body));
+}
+
+function drawMeasures(state) {
+  const rows = Object.entries(DATA.measures).map(([name, measure]) => {
+    const value = measure.values[state.first][state.second], error = measure.errors[state.first][state.second];
+    const top = Math.max(...measure.values.flat().filter((v) => v !== null), 1e-12);
+    const bar = element("span", { className: "bar" });
+    bar.style.width = value === null ? "0" : Math.round((90 * value) / top) + "px";
+    const shown = value === null ? "–" : decimals(value) + margin(error);
+    return { chosen: name === state.measure, cells: [spoken(name), shown, bar, rankOf(measure, value),
+      measure.needs_points ? "places" : "labels", measure.title + (measure.is_metric ? " (a metric)" : "")] };
+  });
+  fill("measures-table", ["measure", "#distance", "of the largest", "#rank", "sees", "…what it is"], rows);
+  byId("measures-hint").replaceChildren(named(nameOf(state.first)), " and ", named(nameOf(state.second)),
+    ". All are distances: 0 is the same. " + meaningOfErrors() + "Rank: 1 is the closest pair.");
+  const leftOut = Object.entries(pairOf(state.first, state.second).leftOut).map(([name, why]) => spoken(name) + " (" + why + ")");
+  byId("left-out").textContent = leftOut.length ? "Left out: " + leftOut.join("; ") + "." : "";
+}
+
+function meaningOfErrors() {
+  const some = Object.values(DATA.measures).some((measure) => measure.errors.flat().some((error) => error));
+  return some ? "± is " + (DATA.errors_are_random ? "one standard error. " : "a sure bound on the error. ") : "";
+}
+
+function rankOf(measure, value) {
+  const { rank, all } = place(measure, value);
+  return value === null ? "" : rank + " of " + all;
+}
+
+function place(measure, value) {
+  const all = [];
+  measure.values.forEach((row, i) => row.forEach((v, j) => { if (v !== null && i !== j && (i < j || !measure.is_symmetric)) all.push(v); }));
+  return { rank: 1 + all.filter((v) => v < value - 1e-12).length, all: all.length };
+}
+
+function drawMoves(state) {
+  const { flows, told: { lines } } = pairOf(state.first, state.second);
+  const [A, B] = [CLUSTERINGS[state.first], CLUSTERINGS[state.second]];
+  byId("moves").replaceChildren(...lines.map((line) => element("li", { textContent: line, dir: "auto" })));
+  const rows = flows.slice().sort((f, g) => g[2] - f[2]).slice(0, 200).map(([i, j, mass, distance]) => ({
+    cells: [[swatch(A.colours[i]), named(A.clusters[i])], [swatch(B.colours[j]), named(B.clusters[j])], percent(mass), decimals(distance), decimals(mass * distance)],
+  }));
+  fill("flow-table", ["from", "to", "#share of the mass", "#distance", "#cost"], rows,
+    "From " + isolated(A.name) + " to " + isolated(B.name) + (flows.length > 200 ? "; the largest 200 of " + count(flows.length) + " flows" : ""));
+}
+
+function drawWitnessTable(state) {
+  const { witness } = pairOf(state.first, state.second);
+  const levels = unpackOnce(witness), labels = labelsOf(state.first), A = CLUSTERINGS[state.first];
+  const sum = new Float64Array(A.k), number = new Float64Array(A.k);
+  for (let p = 0; p < levels.length; p++) if (labels[p] < A.k) { sum[labels[p]] += levels[p]; number[labels[p]]++; }
+  const mean = (i) => (number[i] ? witness.low + ((sum[i] / number[i]) * (witness.high - witness.low)) / 255 : 0);
+  const rows = [...A.clusters.keys()].sort((i, j) => mean(j) - mean(i)).slice(0, 200).map((i) =>
+    ({ cells: [[swatch(A.colours[i]), named(A.clusters[i])], percent(A.masses[i]), mean(i).toFixed(3)] }));
+  fill("witness-table", ["cluster", "#share of the mass", "#mean difference"], rows,
+    "Clusters of " + isolated(A.name) + ", those that differ most from " + isolated(nameOf(state.second)) + " first");
+}
+
+function drawConsensus() {
+  const found = DATA.consensus;
+  if (!found) return;
+  const mine = CLUSTERINGS[CLUSTERINGS.length - 1], labels = labelsOf(CLUSTERINGS.length - 1), levels = unpackOnce(POINTS.confidence);
+  const sum = new Float64Array(mine.k), number = new Float64Array(mine.k);
+  for (let p = 0; p < levels.length; p++) if (labels[p] < mine.k) { sum[labels[p]] += levels[p] / 255; number[labels[p]]++; }
+  const rows = mine.clusters.map((name, i) => ({ cells: [[swatch(mine.colours[i]), named(name)], madeOf(found.composition[i]),
+    percent(mine.masses[i]), number[i] ? (sum[i] / number[i]).toFixed(2) : "–"] }));
+  fill("consensus-table", ["cluster", "…made of (share of that cluster)", "#share of the mass", "#confidence"], rows);
+  byId("consensus-card").hidden = false;
+  const chosen = found.curve ? " Its number of clusters was chosen by the " + found.curve.criterion + " criterion." : "";
+  const D = DATA.measures.lift_emd.values, m = CLUSTERINGS.length - 1;
+  const mean = (i) => D[i].slice(0, m).reduce((a, b) => a + b, 0) / Math.max(i < m ? m - 1 : m, 1);
+  byId("consensus-hint").textContent = found.n_clusters + " clusters by " + found.method + ". Mean LiftEMD to the inputs " +
+    decimals(mean(m)) + "; the most central input has " + decimals(Math.min(...[...Array(m).keys()].map(mean))) + " to the others." + chosen;
+}
+
+function madeOf(parts) {
+  const main = parts.filter(([, , share]) => share >= 0.1).slice(0, 8);
+  const shown = main.flatMap(([name, cluster, share], i) => [i ? ", " : "", named(name), " ", named(cluster), " (" + percent(share) + ")"]);
+  return parts.length > main.length ? [...shown, " …"] : shown;
+}
+
+function drawClusterings() {
+  const rows = CLUSTERINGS.map((c) => {
+    const kind = (c.hard ? "hard" : "soft") + (c.is_consensus ? ", the consensus" : "");
+    return { cells: [named(c.name), count(c.k), kind, percent(c.noise_mass), percent(Math.min(...c.masses)) + " … " + percent(Math.max(...c.masses))] };
+  });
+  fill("clusterings-table", ["name", "#clusters", "kind", "#noise", "#sizes"], rows);
+  fill("settings-table", ["what", "…setting"], DATA.settings.map(([what, value]) => ({ cells: [what, value] })));
+  byId("notes").replaceChildren(...DATA.notes.map((text) => element("p", { className: "note", textContent: text })));
+}
