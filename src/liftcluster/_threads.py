@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["in_order", "n_threads", "one_blas_thread", "runs"]
+__all__ = ["in_order", "n_threads", "runs"]
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -31,12 +31,25 @@ def runs(n: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def in_order(function: Callable[[Item], Answer], items: Iterable[Item]) -> Iterator[Answer]:
-    """The answers in the order of the items; no more of them wait than there are threads."""
+def in_order(
+    function: Callable[[Item], Answer], items: Iterable[Item], *, uses_blas: bool = False
+) -> Iterator[Answer]:
+    """The answers in the order of the items; no more of them wait than there are threads.
+
+    ``uses_blas`` keeps matrix products on the thread that asks for them: more would get in each
+    other's way, and how many there are would change the last bits.
+    """
     threads = n_threads()
-    if threads == 1:
-        yield from map(function, items)
-        return
+    with _one_blas_thread() if uses_blas else nullcontext():
+        if threads == 1:
+            yield from map(function, items)
+        else:
+            yield from _on_threads(function, items, threads)
+
+
+def _on_threads(
+    function: Callable[[Item], Answer], items: Iterable[Item], threads: int
+) -> Iterator[Answer]:
     waiting: deque[Future[Answer]] = deque()
     with ThreadPoolExecutor(threads) as pool:
         try:
@@ -58,9 +71,8 @@ def n_threads() -> int:
     return max(1, min([cores or 1, *limits]))
 
 
-def one_blas_thread(when: bool = True) -> AbstractContextManager[Any]:
-    """Matrix products on the calling thread only: ours are spread over threads already."""
-    return _libraries().limit(limits=1, user_api="blas") if when else nullcontext()
+def _one_blas_thread() -> AbstractContextManager[Any]:
+    return _libraries().limit(limits=1, user_api="blas")
 
 
 @cache

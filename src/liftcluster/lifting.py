@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import FloatArray, Points, RngLike
-from ._validation import check_choice, check_positive, make_rng
+from ._validation import check_choice, check_positive, column_ranges, make_rng
 from .kernels import Kernel, ShiftInvariant, as_kernel
 from .lifts.base import Lift, sums_of_many, take_rows
 from .lifts.choice import choose_lift, grid_where_it_fits, make_feature_lift, resolve_bandwidth
@@ -92,7 +92,7 @@ def _grid_for(samples: list[Sample], kernel: Kernel, tol: float | None) -> GridL
 
 def _box(samples: list[Sample]) -> tuple[Any, Any]:
     """The corners of the box of all points."""
-    lows, highs = ([f(X, axis=0) for X, _ in samples] for f in (np.min, np.max))
+    lows, highs = zip(*(column_ranges(X) for X, _ in samples), strict=True)
     return np.min(lows, axis=0), np.max(highs, axis=0)
 
 

@@ -180,6 +180,8 @@ class Partition:
         block = (
             _one_hot(self.assignment[rows], self.k) if self.is_hard else self.assignment[rows, :]
         )
+        if self.weights.strides == (0,):  # all weigh the same
+            return block * self.weights[0] if self.weights[0] != 1 else block
         return sp.csr_array(
             (
                 block.data * np.repeat(self.weights[rows], np.diff(block.indptr)),

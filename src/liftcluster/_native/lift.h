@@ -89,4 +89,10 @@ static inline int64_t feature_count(const lift_map *map)
     return count;
 }
 
+/* GRID: products over all axes but the first. */
+static inline int64_t inner_size(const lift_map *map)
+{
+    return feature_count(map) / (2 * map->axis[0] + 1);
+}
+
 #endif

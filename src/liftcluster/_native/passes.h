@@ -71,7 +71,7 @@ static int R(engage)(R(worker) *w, const lift_map *map, const point_set *points)
         w->stride = map->padded;
         break;
     case MAP_GRID: /* some rows of the grid, so that a block of points stays in the cache */
-        inner = feature_count(map) / (2 * map->axis[0] + 1);
+        inner = inner_size(map);
         w->stride = (inner < GRID_SLICE ? GRID_SLICE / inner : 1) * inner;
         break;
     default:
@@ -148,7 +148,7 @@ INLINE void R(fill)(R(worker) *w, int64_t slice, int64_t count)
         }
         break;
     case MAP_GRID: {
-        int64_t rows = 2 * map->axis[0] + 1, inner = R(columns)(map) / rows;
+        int64_t rows = 2 * map->axis[0] + 1, inner = inner_size(map);
         int64_t from = first / inner, to = (first + w->stride) / inner;
         for (int64_t i = 0; i < count; i++)
             R(grid_features)(w->U + i * w->ldu, map, from, to < rows ? to : rows, w->scratch,
@@ -263,16 +263,11 @@ static int64_t R(call_roll)(R(roll) *roll, const membership_list *members, int64
     return LIFT_DONE;
 }
 
-/* Four vectors of features: cosines and sines of 2 * LANES phases, or what P holds already. */
-INLINE void R(tile_of)(const REAL *p, int trigonometric, R(vec) f[4])
+/* Four vectors of features: cosines, then sines, of 2 * LANES phases. */
+INLINE void R(tile_of)(const REAL *p, R(vec) f[4])
 {
-    if (trigonometric) {
-        R(cos_sin)(R(load)(p), &f[0], &f[2]);
-        R(cos_sin)(R(load)(p + LANES), &f[1], &f[3]);
-    } else {
-        for (int q = 0; q < 4; q++)
-            f[q] = R(load)(p + q * LANES);
-    }
+    R(cos_sin)(R(load)(p), &f[0], &f[2]);
+    R(cos_sin)(R(load)(p + LANES), &f[1], &f[3]);
 }
 
 INLINE void R(add_row)(double *total, const REAL *part, int64_t count)
@@ -281,40 +276,34 @@ INLINE void R(add_row)(double *total, const REAL *part, int64_t count)
         total[z] += (double)part[z];
 }
 
-/* Add one cluster's tile to its totals; only `left` of its columns are real. */
-INLINE void R(flush)(const R(vec) tile[4], double *total, int64_t n_phases, int64_t left,
-                     int trigonometric)
+/* Add one cluster's tile to its totals; only `left` of its phases are real. */
+INLINE void R(flush)(const R(vec) tile[4], double *total, int64_t n_phases, int64_t left)
 {
     REAL values[TILE];
     for (int q = 0; q < 4; q++)
         R(store)(values + q * LANES, tile[q]);
-    if (trigonometric) {
-        if (left >= 2 * LANES) { /* a constant count is one that compilers unroll */
-            R(add_row)(total, values, 2 * LANES);
-            R(add_row)(total + n_phases, values + 2 * LANES, 2 * LANES);
-        } else {
-            R(add_row)(total, values, left);
-            R(add_row)(total + n_phases, values + 2 * LANES, left);
-        }
+    if (left >= 2 * LANES) { /* a constant count is one that compilers unroll */
+        R(add_row)(total, values, 2 * LANES);
+        R(add_row)(total + n_phases, values + 2 * LANES, 2 * LANES);
     } else {
-        R(add_row)(total, values, left < TILE ? left : TILE);
+        R(add_row)(total, values, left);
+        R(add_row)(total + n_phases, values + 2 * LANES, left);
     }
 }
 
 /* Add the features of the points in P to the totals of the clusters on the roll, a tile of columns
    at a time: a cluster's sum then stays in registers while its points are gone through. Where
    points are in several clusters their tiles are computed once, into F. */
-INLINE void R(add_up)(const R(worker) *w, const R(roll) *roll, int64_t first, int trigonometric,
-                      REAL *F, double *sums, int64_t ld)
+INLINE void R(add_up)(const R(worker) *w, const R(roll) *roll, int64_t first, REAL *F, double *sums,
+                      int64_t ld)
 {
-    int64_t columns = R(columns)(w->map);
-    int64_t here = columns - first < w->stride ? columns - first : w->stride;
-    int64_t step = trigonometric ? TILE / 2 : TILE;
+    int64_t n_phases = w->map->n_phases;
+    int64_t here = n_phases - first < w->stride ? n_phases - first : w->stride;
     int several = roll->n_entries > roll->count;
-    for (int64_t j = 0; j < here; j += step) {
+    for (int64_t j = 0; j < here; j += 2 * LANES) {
         R(vec) f[4];
         for (int64_t i = 0; several && i < roll->count; i++) {
-            R(tile_of)(w->P + i * w->ld + j, trigonometric, f);
+            R(tile_of)(w->P + i * w->ld + j, f);
             for (int q = 0; q < 4; q++)
                 R(store)(F + i * TILE + q * LANES, f[q]);
         }
@@ -323,20 +312,66 @@ INLINE void R(add_up)(const R(worker) *w, const R(roll) *roll, int64_t first, in
             const struct R(entry) *end = roll->sorted + roll->first[c + 1];
             for (const struct R(entry) *e = roll->sorted + roll->first[c]; e < end; e++) {
                 if (several)
-                    R(tile_of)(F + e->point * TILE, 0, f);
+                    for (int q = 0; q < 4; q++)
+                        f[q] = R(load)(F + e->point * TILE + q * LANES);
                 else
-                    R(tile_of)(w->P + e->point * w->ld + j, trigonometric, f);
+                    R(tile_of)(w->P + e->point * w->ld + j, f);
                 for (int q = 0; q < 4; q++)
                     total[q] += e->share * f[q];
             }
-            R(flush)(total, sums + roll->global[c] * ld + first + j, columns, here - j,
-                     trigonometric);
+            R(flush)(total, sums + roll->global[c] * ld + first + j, n_phases, here - j);
         }
     }
 }
 
+/* The same for a grid, whose features are products of a number of the first axis and one of the
+   others: they are multiplied when they are added, so that no more than the factors is held. */
+INLINE void R(add_up_columns)(const R(roll) *roll, int64_t c, const REAL *tables, int64_t ldt,
+                              int64_t a, int64_t from, int count, REAL values[TILE])
+{
+    R(vec) total[4] = {{0}};
+    const struct R(entry) *end = roll->sorted + roll->first[c + 1];
+    for (const struct R(entry) *e = roll->sorted + roll->first[c]; e < end; e++) {
+        const REAL *table = tables + e->point * ldt;
+        REAL factor = e->share * table[a];
+        for (int q = 0; q < count; q++)
+            total[q] += factor * R(load)(table + from + q * LANES);
+    }
+    for (int q = 0; q < count; q++)
+        R(store)(values + q * LANES, total[q]);
+}
+
+static void R(add_up_grid)(const R(worker) *w, const R(roll) *roll, REAL *tables, int64_t ldt,
+                           double *sums, int64_t ld)
+{
+    const lift_map *map = w->map;
+    int64_t rows = 2 * map->axis[0] + 1, inner = inner_size(map);
+    int64_t start = R(round_up)(rows + LANES, LANES); /* of the inner products in a table */
+    for (int64_t i = 0; i < roll->count; i++) {
+        const REAL *u = w->U + i * w->ldu;
+        R(multiples)(u[0] * ((const REAL *)map->weights)[0], map->axis[0], tables + i * ldt);
+        R(inner_products)(u, map, tables + i * ldt + start);
+    }
+    for (int64_t b = 0; b < inner; b += TILE) {
+        int64_t left = inner - b < TILE ? inner - b : TILE;
+        int vectors = (int)((left + LANES - 1) / LANES);
+        for (int64_t c = 0; c < roll->n_local; c++)
+            for (int64_t a = 0; a < rows; a++) {
+                REAL values[TILE];
+                switch (vectors) { /* a constant number of them stays in registers */
+                case 1: R(add_up_columns)(roll, c, tables, ldt, a, start + b, 1, values); break;
+                case 2: R(add_up_columns)(roll, c, tables, ldt, a, start + b, 2, values); break;
+                case 3: R(add_up_columns)(roll, c, tables, ldt, a, start + b, 3, values); break;
+                default: R(add_up_columns)(roll, c, tables, ldt, a, start + b, 4, values);
+                }
+                R(add_row)(sums + roll->global[c] * ld + a * inner + b, values, left);
+            }
+    }
+}
+
 static int64_t R(sum_blocks)(R(worker) *w, R(roll) *roll, const membership_list *members,
-                             int64_t start, int64_t stop, REAL *F, double *sums, int64_t ld)
+                             int64_t start, int64_t stop, REAL *F, int64_t ldf, double *sums,
+                             int64_t ld)
 {
     for (int64_t row = start; row < stop; row += BLOCK) {
         int64_t end = row + BLOCK < stop ? row + BLOCK : stop;
@@ -345,12 +380,13 @@ static int64_t R(sum_blocks)(R(worker) *w, R(roll) *roll, const membership_list 
             status = R(take)(w, roll->rows, roll->count);
         if (status != LIFT_DONE)
             return status;
+        if (w->map->kind == MAP_GRID) {
+            R(add_up_grid)(w, roll, F, ldf, sums, ld);
+            continue;
+        }
         for (int64_t slice = 0; roll->count && slice < w->n_slices; slice++) {
             R(fill)(w, slice, roll->count);
-            if (w->map->kind == MAP_GRID)
-                R(add_up)(w, roll, slice * w->stride, 0, F, sums, ld);
-            else
-                R(add_up)(w, roll, slice * w->stride, 1, F, sums, ld);
+            R(add_up)(w, roll, slice * w->stride, F, sums, ld);
         }
     }
     return LIFT_DONE;
@@ -366,12 +402,16 @@ static int64_t R(sums)(const lift_map *map, const point_set *points, int64_t sta
     roll.global = malloc(bytes);
     roll.local = malloc(bytes);
     roll.first = malloc(bytes);
-    REAL *F = R(cache_lines)(BLOCK * TILE);
+    int64_t ldf = TILE; /* of a point's tile; for a grid, of its table */
+    if (map->kind == MAP_GRID)
+        ldf = R(round_up)(2 * map->axis[0] + 1 + LANES, LANES)
+            + R(round_up)(inner_size(map) + LANES + TILE, LANES);
+    REAL *F = R(cache_lines)(BLOCK * ldf);
     int64_t status = LIFT_NO_MEMORY;
     if (R(engage)(&w, map, points) && roll.global && roll.local && roll.first && F) {
         for (int64_t c = 0; c < n_clusters; c++)
             roll.local[c] = -1;
-        status = R(sum_blocks)(&w, &roll, members, start, stop, F, sums, ld);
+        status = R(sum_blocks)(&w, &roll, members, start, stop, F, ldf, sums, ld);
     }
     R(dismiss)(&w);
     free(F);

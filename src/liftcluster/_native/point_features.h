@@ -204,10 +204,9 @@ INLINE void R(multiples)(REAL theta, int64_t N, REAL *out)
     }
 }
 
-/* All products of one entry per axis, the last axis running fastest, for entries [from, to) of the
-   first axis; LANES more to overwrite. */
-INLINE void R(grid_features)(const REAL *u, const lift_map *map, int64_t from, int64_t to,
-                             REAL *inner, REAL *out)
+/* All products of one entry per axis but the first, the last axis running fastest; LANES more to
+   overwrite. In one dimension that is a one. */
+INLINE void R(inner_products)(const REAL *u, const lift_map *map, REAL *inner)
 {
     const REAL *steps = map->weights;
     REAL axis[2 * MOST_MULTIPLES + 1 + LANES];
@@ -228,12 +227,17 @@ INLINE void R(grid_features)(const REAL *u, const lift_map *map, int64_t from, i
                 R(store)(inner + a * filled + b, axis[a] * R(load)(inner + b));
         filled *= width;
     }
-    R(multiples)(u[0] * steps[0], map->axis[0], axis);
-    if (filled == 1) {
-        memcpy(out, axis + from, (size_t)(to - from) * sizeof(REAL));
-        return;
-    }
+}
+
+/* Entries [from, to) of the first axis times all products of the others; LANES more to overwrite. */
+INLINE void R(grid_features)(const REAL *u, const lift_map *map, int64_t from, int64_t to,
+                             REAL *inner, REAL *out)
+{
+    REAL axis[2 * MOST_MULTIPLES + 1 + LANES];
+    int64_t size = inner_size(map);
+    R(inner_products)(u, map, inner);
+    R(multiples)(u[0] * ((const REAL *)map->weights)[0], map->axis[0], axis);
     for (int64_t a = from; a < to; a++)
-        for (int64_t b = 0; b < filled; b += LANES)
-            R(store)(out + (a - from) * filled + b, axis[a] * R(load)(inner + b));
+        for (int64_t b = 0; b < size; b += LANES)
+            R(store)(out + (a - from) * size + b, axis[a] * R(load)(inner + b));
 }

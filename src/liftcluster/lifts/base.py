@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._arrays import row_blocks
-from .._threads import in_order, one_blas_thread, runs
+from .._threads import in_order, runs
 from .._typing import Array, FloatArray, IntArray, Points
 from ..stack import Rows, as_rows
 
@@ -184,11 +184,7 @@ def _sums_of_run(lifts: Sequence[FeatureLift], X: Points, R: Rows, run: slice) -
 
 def _over_runs(function: Callable[[slice], Answer], n: int, threads: bool) -> Iterator[Answer]:
     """Answers for runs of n rows, in order; on several threads if asked."""
-    if not threads:
-        yield from map(function, runs(n))
-        return
-    with one_blas_thread():
-        yield from in_order(function, runs(n))
+    return in_order(function, runs(n), uses_blas=True) if threads else map(function, runs(n))
 
 
 def as_vectors(V: Any, n_components: int) -> FloatArray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, Points, RngLike
-from .._validation import check_choice, check_count, make_rng
+from .._validation import check_choice, check_count, column_ranges, make_rng
 from ..kernels import Discrete, Gaussian, Kernel, Precomputed, ShiftInvariant, as_kernel
 from ..partition import as_partitions
 from ..scales import bandwidth as bandwidth_rule
@@ -198,7 +198,7 @@ def make_feature_lift(
             'use lift="exact" or "nystrom"'
         )
     if name == "grid":
-        box = points.min(axis=0), points.max(axis=0)
+        box = column_ranges(points)
         if n_components is not None:
             return finest_grid_lift(kernel, box, rho)
         return fit_grid_lift(kernel, box, eps=_GRID_ERROR)

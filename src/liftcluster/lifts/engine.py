@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._native import kernels
-from .._threads import in_order, one_blas_thread, runs
+from .._threads import in_order, runs
 from .._typing import Array, FloatArray, IntArray
 from ..stack import MatrixRows, Rows, Stack
 
@@ -127,9 +127,8 @@ def map_sums(map: FeatureMap, X: Array, R: Rows) -> FloatArray:
         return out
 
     total = np.zeros((s, width))
-    with one_blas_thread(map.by_blas):
-        for part in in_order(add, runs(len(X))):
-            total += part[:, :width]
+    for part in in_order(add, runs(len(X)), uses_blas=map.by_blas):
+        total += part[:, :width]
     return members.scale(total)
 
 
@@ -141,18 +140,16 @@ def map_scores(map: FeatureMap, X: Array, V: FloatArray) -> FloatArray:
         scores[rows] = score(rows)
 
     score = _scorer(map, X, V)
-    with one_blas_thread(map.by_blas):
-        for _ in in_order(fill, runs(len(X))):
-            pass
+    for _ in in_order(fill, runs(len(X)), uses_blas=map.by_blas):
+        pass
     return scores
 
 
 def map_labels(map: FeatureMap, X: Array, V: FloatArray) -> IntArray:
     """The largest score's column for each point, without holding all scores."""
     score = _scorer(map, X, V)
-    with one_blas_thread(map.by_blas):
-        parts = list(in_order(lambda rows: score(rows).argmax(axis=1), runs(len(X))))
-    return np.concatenate(parts)
+    labels = in_order(lambda rows: score(rows).argmax(axis=1), runs(len(X)), uses_blas=map.by_blas)
+    return np.concatenate(list(labels))
 
 
 def map_features(map: FeatureMap, X: Array) -> Array:

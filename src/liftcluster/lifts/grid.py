@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._typing import Array, FloatArray, Points
-from .._validation import as_points
+from .._validation import as_points, column_ranges
 from ..kernels import Gaussian, Kernel, kernel_from_state
 from ..stack import Rows
 from ..uncertainty import unit_rows
@@ -25,7 +25,7 @@ __all__ = ["MOST_AXES", "GridLift", "GridTooLarge", "finest_grid_lift", "fit_gri
 MOST_AXES = 3
 MOST_GRID_COMPONENTS = 2**17
 _MOST_MULTIPLES = 512  # on one axis; the kernels in C have room for as many
-_TRANSFORM_FROM = {1: 10**9, 2: 1500, 3: 1500}  # components: finufft is quicker, where installed
+_TRANSFORM_FROM = {1: 10**9, 2: 2500, 3: 2500}  # components: finufft is quicker, where installed
 _ROUNDING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-14}  # of phases
 _MARGIN = 0.1  # of the range, within which points beyond the box are still welcome
 
@@ -95,7 +95,7 @@ class GridLift(FeatureLift):
             raise ValueError(
                 f"points have {points.shape[1]} features, but this lift was made for {d}"
             )
-        low, high = points.min(axis=0), points.max(axis=0)
+        low, high = column_ranges(points)
         corners = self.centre - self.half_range, self.centre + self.half_range
         if (low < corners[0]).any() or (high > corners[1]).any():
             raise ValueError(
@@ -118,12 +118,15 @@ class GridLift(FeatureLift):
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
         if self.n_components >= _TRANSFORM_FROM[len(self.centre)] and nufft() is not None:
-            U = (np.asarray(X, dtype=np.float64) - self.centre) / self.kernel.scale
-            theta = np.asarray(U * self.steps, dtype=self.dtype)
-            return nufft_sums(theta, R, self.counts, self.error / 10) * self.roots
+            return nufft_sums(self._angles, X, R, self.counts, self.error / 10) * self.roots
         if not ready(X) or self._native is None:
             return None
         return map_sums(self._native, X, R) * self.roots
+
+    def _angles(self, X: Array) -> Array:
+        """θ of points on each axis, within ±π."""
+        U = (np.asarray(X, dtype=np.float64) - self.centre) / self.kernel.scale
+        return np.asarray(U * self.steps, dtype=self.dtype)
 
     def scores(self, X: Points, V: Any) -> FloatArray:
         points, V = self.points(X), as_vectors(V, self.n_components)

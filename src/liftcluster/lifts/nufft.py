@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -9,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._threads import in_order
-from .._typing import Array, FloatArray
+from .._typing import Array, FloatArray, Sparse
 from ..stack import Rows
 
 __all__ = ["nufft", "nufft_sums"]
 
-_CHUNK = 2**20  # points of one cluster that are transformed at a time
+_CHUNK = 2**20  # points that are sorted by cluster at a time
 _ACCURACY = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-14}
 
 
@@ -29,25 +31,31 @@ def nufft() -> ModuleType | None:
     return module
 
 
-def nufft_sums(theta: Array, R: Rows, counts: tuple[int, ...], accuracy: float) -> FloatArray:
+def nufft_sums(
+    angles: Callable[[Array], Array], X: Array, R: Rows, counts: tuple[int, ...], accuracy: float
+) -> FloatArray:
     """Σ over each cluster of all products of 1, cos jθ, sin jθ over the axes, (s, ρ).
 
-    theta : (n, d) angles in [−π, π], in the precision of the work
+    ``angles`` turns points into their θ, within ±π and in the precision of the work.
     """
     n, s = R.shape
-    columns = R.rows(slice(0, n)).tocsc()
+    total = np.zeros((s, math.prod(2 * N + 1 for N in counts)))
+    for start in range(0, n, _CHUNK):
+        rows = slice(start, min(start + _CHUNK, n))
+        theta, columns = angles(X[rows]), R.rows(rows).tocsc()
 
-    def transform(cluster: int) -> FloatArray:
-        inside = slice(columns.indptr[cluster], columns.indptr[cluster + 1])
-        rows, shares = columns.indices[inside], columns.data[inside]
-        unit = np.abs(shares).max(initial=0.0) or 1.0
-        total: Any = 0.0
-        for start in range(0, len(rows), _CHUNK):
-            chunk = slice(start, start + _CHUNK)
-            total = total + _modes(theta[rows[chunk]], shares[chunk] / unit, counts, accuracy)
-        return _products(total, counts) * unit if len(rows) else np.zeros(_size(counts))
+        def transform(cluster: int, theta: Array = theta, columns: Sparse = columns) -> Any:
+            inside = slice(columns.indptr[cluster], columns.indptr[cluster + 1])
+            chosen, shares = columns.indices[inside], columns.data[inside]
+            if not len(chosen):
+                return 0.0
+            unit = np.abs(shares).max() or 1.0  # single floats end at 1e38
+            modes = _modes(theta[chosen], shares / unit, counts, accuracy)
+            return _products(modes, counts) * unit
 
-    return np.stack(list(in_order(transform, range(s))))
+        for cluster, sums in enumerate(in_order(transform, range(s))):
+            total[cluster] += sums
+    return total
 
 
 def _modes(theta: Array, shares: FloatArray, counts: tuple[int, ...], accuracy: float) -> Array:
@@ -78,7 +86,3 @@ def _products(modes: Array, counts: tuple[int, ...]) -> FloatArray:
         parts = [f[N : N + 1], (plus + minus) / 2, (plus - minus) / 2j]
         modes = np.moveaxis(np.concatenate(parts), 0, axis)
     return np.asarray(modes.real).ravel()
-
-
-def _size(counts: tuple[int, ...]) -> int:
-    return int(np.prod([2 * N + 1 for N in counts]))

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._arrays import row_blocks
-from .._threads import in_order, one_blas_thread
+from .._threads import in_order
 from .._typing import Array, FloatArray, Points, Sparse
 from ..kernels import Discrete, Kernel, ShiftInvariant, kernel_from_state
 from ..stack import Rows, as_rows
@@ -19,7 +19,7 @@ from .spectral import gram_factor
 
 __all__ = ["SpanLift", "cluster_gram", "fit_span_lift", "fit_span_lifts", "kernel_sums"]
 
-_BLOCK = 1024  # rows and columns of the kernel matrix held at a time
+_BLOCK = 512  # rows and columns of the kernel matrix held at a time
 _FEW_FEATURES = 8  # in which differences are as quick as a matrix product
 _LARGEST_SQUARE = 8.0  # squared distance from the middle, in bandwidths, that float32 can do with
 
@@ -128,7 +128,7 @@ def _single_precision_blocks(kernel: Kernel, X: Points) -> KernelBlocks | None:
     """
     if not (isinstance(kernel, ShiftInvariant) and kernel.power == 2):  # smooth in ‖x − y‖²
         return None
-    if len(kernel.bandwidths) > 1 or X.shape[1] <= _FEW_FEATURES or len(X) < _BLOCK:
+    if len(kernel.bandwidths) > 1 or X.shape[1] <= _FEW_FEATURES or len(X) < 2 * _BLOCK:
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         U = (X - X.mean(axis=0, dtype=np.float64)) / kernel.scale
@@ -167,10 +167,9 @@ def _grams(
         return found
 
     pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
-    with one_blas_thread(threads):
-        for found in in_order(parts, pairs) if threads else map(parts, pairs):
-            for G, part in zip(grams, found, strict=True):
-                G += part
+    for found in in_order(parts, pairs, uses_blas=True) if threads else map(parts, pairs):
+        for G, part in zip(grams, found, strict=True):
+            G += part
     return [(G + G.T) / 2 for G in grams]
 
 

@@ -83,17 +83,18 @@ class StructuredLift(TrigonometricLift):
         return U @ xp.permute_dims(W, (1, 0))
 
     def _transform(self, U: Array) -> Array:
-        n, p = len(U), self.padded
+        n, p, M = len(U), self.padded, len(self.lengths)
         filled = np.zeros((n, p), dtype=U.dtype)
         filled[:, : self.d] = U
-        blocks = []
-        for signs in 1 - 2 * self.signs.astype(U.dtype):
+        scale = (self.lengths / p**1.5).astype(U.dtype)
+        phases = np.empty((n, M), dtype=U.dtype)
+        for start, signs in zip(range(0, M, p), 1 - 2 * self.signs.astype(U.dtype), strict=True):
             Z = filled
             for D in signs:
                 Z = _hadamard(Z * D)
-            blocks.append(Z)
-        scale = (self.lengths / p**1.5).astype(U.dtype)
-        return np.concatenate(blocks, axis=1)[:, : len(scale)] * scale
+            block = slice(start, min(start + p, M))
+            np.multiply(Z[:, : block.stop - start], scale[block], out=phases[:, block])
+        return phases
 
     def feature_map(self) -> FeatureMap:
         lengths = self.lengths * (QUARTER_TURNS / self.kernel.scale)

@@ -16,7 +16,7 @@ from .._arrays import namespace
 from .._typing import Array, FloatArray, IntArray, Points
 from .._validation import as_points
 from ..kernels import ShiftInvariant
-from ..stack import Rows
+from ..stack import Rows, as_rows
 from .base import FeatureLift, as_vectors
 from .engine import (
     LARGEST_PHASE,
@@ -111,6 +111,8 @@ class TrigonometricLift(FeatureLift):
             )
         near = precision == xp.float64 or xp.all(xp.abs(U) < _SINGLE_UP_TO)
         T = self.phases(xp.astype(U, precision) if near else U)
+        if isinstance(T, np.ndarray):
+            return self._cosines_and_sines(T)
         pairs = T[:, : self.n_pairs]
         parts = [xp.cos(pairs), xp.sin(pairs)]
         if self.phase is not None:
@@ -118,18 +120,36 @@ class TrigonometricLift(FeatureLift):
         Z = xp.concat(parts, axis=1) * math.sqrt(2 / self.n_components)
         return xp.astype(Z, precision, copy=False)
 
+    def _cosines_and_sines(self, T: Array) -> Array:
+        """The features of these phases, with no copy between."""
+        a = self.n_pairs
+        Z = np.empty((len(T), self.n_components), dtype=T.dtype)
+        np.cos(T[:, :a], out=Z[:, :a])
+        np.sin(T[:, :a], out=Z[:, a : 2 * a])
+        if self.phase is not None:
+            np.cos(T[:, a:] + T.dtype.type(self.phase), out=Z[:, 2 * a :])
+        Z *= math.sqrt(2 / self.n_components)
+        return Z.astype(self.dtype, copy=False)
+
+    def sums(self, X: Points, R: Any) -> FloatArray:
+        points = self._of_this_space(as_points(X, finite=False))  # the kernels look for themselves
+        sums = self.fused_sums(points, as_rows(R, len(points)))
+        return super().sums(points, R) if sums is None else sums
+
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
         sums = self._by_kernels(X, lambda fused: map_sums(fused, X, R))
         return None if sums is None else self._of_pairs(sums)
 
     def scores(self, X: Points, V: Any) -> FloatArray:
-        points, V = self.points(X), as_vectors(V, self.n_components)
+        points = self._of_this_space(as_points(X, finite=False))
+        V = as_vectors(V, self.n_components)
         pairs = self._to_pairs(V)
         scores = self._by_kernels(points, lambda fused: map_scores(fused, points, pairs))
         return super().scores(points, V) if scores is None else scores
 
     def assign(self, X: Points, V: Any) -> IntArray:
-        points, V = self.points(X), as_vectors(V, self.n_components)
+        points = self._of_this_space(as_points(X, finite=False))
+        V = as_vectors(V, self.n_components)
         pairs = self._to_pairs(V)
         labels = self._by_kernels(points, lambda fused: map_labels(fused, points, pairs))
         return super().assign(points, V) if labels is None else labels
