@@ -55,7 +55,7 @@ def _on_threads(
         try:
             for item in items:
                 waiting.append(pool.submit(function, item))
-                if len(waiting) > threads:
+                if len(waiting) >= threads:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

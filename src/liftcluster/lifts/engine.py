@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -114,10 +115,15 @@ def map_sums(map: FeatureMap, X: Array, R: Rows) -> FloatArray:
     assert native is not None
     in_c, members = map.in_c(), _Members(R)
     s, width = R.shape[1], map.n_features
+    used: deque[FloatArray] = deque()  # memory of runs that have been added up already
 
     def add(rows: slice) -> FloatArray:
-        # An odd number of cache lines from row to row: clusters do not fight over the same ones.
-        out = np.zeros((s, (width // 16 + 1) * 16 + 8))
+        try:
+            out = used.pop()
+            out.fill(0.0)
+        except IndexError:
+            # An odd number of cache lines from row to row, so that clusters do not fight over them.
+            out = np.zeros((s, (width // 16 + 1) * 16 + 8))
         points = X[rows]
         for part in map.rows(points):
             here = slice(rows.start + part.start, rows.start + part.stop)
@@ -129,6 +135,7 @@ def map_sums(map: FeatureMap, X: Array, R: Rows) -> FloatArray:
     total = np.zeros((s, width))
     for part in in_order(add, runs(len(X)), uses_blas=map.by_blas):
         total += part[:, :width]
+        used.append(part)
     return members.scale(total)
 
 

@@ -25,7 +25,7 @@ __all__ = ["MOST_AXES", "GridLift", "GridTooLarge", "finest_grid_lift", "fit_gri
 MOST_AXES = 3
 MOST_GRID_COMPONENTS = 2**17
 _MOST_MULTIPLES = 512  # on one axis; the kernels in C have room for as many
-_TRANSFORM_FROM = {1: 10**9, 2: 2500, 3: 2500}  # components: finufft is quicker, where installed
+_TRANSFORM_FROM = {1: 10**9, 2: 4000, 3: 12000}  # components: finufft is quicker, where installed
 _ROUNDING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-14}  # of phases
 _MARGIN = 0.1  # of the range, within which points beyond the box are still welcome
 
@@ -117,8 +117,9 @@ class GridLift(FeatureLift):
         return Z * self.roots.astype(self.dtype)
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
-        if self.n_components >= _TRANSFORM_FROM[len(self.centre)] and nufft() is not None:
-            return nufft_sums(self._angles, X, R, self.counts, self.error / 10) * self.roots
+        large = self.n_components >= _TRANSFORM_FROM[len(self.centre)]
+        if (large or not ready(X)) and nufft() is not None:
+            return nufft_sums(self._angles, X, R, self.counts, self.error / 100) * self.roots
         if not ready(X) or self._native is None:
             return None
         return map_sums(self._native, X, R) * self.roots
@@ -126,7 +127,7 @@ class GridLift(FeatureLift):
     def _angles(self, X: Array) -> Array:
         """θ of points on each axis, within ±π."""
         U = (np.asarray(X, dtype=np.float64) - self.centre) / self.kernel.scale
-        return np.asarray(U * self.steps, dtype=self.dtype)
+        return np.asarray(U * self.steps)
 
     def scores(self, X: Points, V: Any) -> FloatArray:
         points, V = self.points(X), as_vectors(V, self.n_components)
