@@ -1,24 +1,30 @@
 """Make the pictures of the README: ``python docs/make_pictures.py``.
 
-Needs the extra ``test``, Chromium and its driver. The page in the picture is that of the digits
-which come with scikit-learn, so anyone can make it again.
+Needs the extra ``test``, Chromium and its driver. All that is in them comes with scikit-learn or
+with liftcluster, so anyone can make them again.
 """
 
 from __future__ import annotations
 
+import io
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
-from PIL import Image
+import matplotlib.pyplot as plt
+from PIL import Image, ImageOps
+from rich.console import Console
 from selenium import webdriver
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_digits
 
 import liftcluster as lc
+from liftcluster.demo import run_demo
 
 IMAGES = Path(__file__).parent / "images"
-WIDTH, HEIGHT, MIDDLE = 1100, 2250, 1010
+WIDTH, HEIGHT, MIDDLE = 1100, 2250, 976
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
 
 
@@ -36,8 +42,8 @@ def digits_report() -> lc.Report:
     )
 
 
-def photograph(page: Path, picture: Path) -> None:
-    """The upper part of a page, cut in two halves side by side."""
+@contextmanager
+def browser(width: int, height: int) -> Iterator[webdriver.Chrome]:
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or "chromium"
     for flag in FLAGS:
@@ -45,30 +51,90 @@ def photograph(page: Path, picture: Path) -> None:
     driver = webdriver.Chrome(
         options=options, service=webdriver.ChromeService(shutil.which("chromedriver"))
     )
-    size = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     try:
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        driver.get(page.as_uri())
-        driver.execute_script("page.choose({ first: 0, second: 4 })")
-        driver.save_screenshot(str(picture))
+        yield driver
     finally:
         driver.quit()
-    whole = Image.open(picture).convert("RGB")
-    halves = whole.crop((0, 0, WIDTH, MIDDLE)), whole.crop((0, MIDDLE, WIDTH, HEIGHT))
-    wide = Image.new(
-        "RGB", (2 * WIDTH, max(half.height for half in halves)), whole.getpixel((2, 2))
-    )
-    for i, half in enumerate(halves):
-        wide.paste(half, (i * WIDTH, 0))
+
+
+def side_by_side(pictures: list[Image.Image]) -> Image.Image:
+    height = max(picture.height for picture in pictures)
+    background = pictures[0].getpixel((2, 2))
+    wide = Image.new("RGB", (sum(picture.width for picture in pictures), height), background)
+    left = 0
+    for picture in pictures:
+        wide.paste(picture, (left, 0))
+        left += picture.width
+    return wide
+
+
+def save(picture: Image.Image, name: str) -> None:
     # Octrees keep rare colours, of which small clusters are made; median cuts lose them.
-    few = wide.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    few.save(picture, optimize=True)
+    few = picture.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few.save(IMAGES / name, optimize=True)
+    print(f"{name}: {(IMAGES / name).stat().st_size / 1000:.0f} kB")
+
+
+def picture_of_the_report(folder: Path) -> None:
+    """The upper part of a page, cut in two halves side by side."""
+    page, shot = folder / "digits.html", folder / "digits.png"
+    digits_report().save(page)
+    with browser(WIDTH, HEIGHT) as driver:
+        driver.get(page.as_uri())
+        driver.execute_script("page.choose({ first: 0, second: 4 })")
+        driver.save_screenshot(str(shot))
+    whole = Image.open(shot).convert("RGB")
+    save(
+        side_by_side([whole.crop((0, 0, WIDTH, MIDDLE)), whole.crop((0, MIDDLE, WIDTH, HEIGHT))]),
+        "report.png",
+    )
+
+
+def picture_of_the_demo(folder: Path) -> None:
+    """What the demo prints, and the page that it writes."""
+    page, printed = folder / "liftcluster-demo.html", folder / "printed.svg"
+    console = Console(record=True, width=96, file=io.StringIO(), force_terminal=True)
+    with chdir(folder):  # so that the page is called what it is called for everybody
+        run_demo(console, 0, Path(page.name))
+    console.save_svg(str(printed), title="liftcluster demo")
+    shots = []
+    for path, width in ((printed, 1100), (page, WIDTH)):
+        shot = path.with_suffix(".png")
+        with browser(width, 2050) as driver:
+            driver.get(path.as_uri())
+            driver.save_screenshot(str(shot))
+        shots.append(Image.open(shot).convert("RGB"))
+    shots[0] = shots[0].crop(ImageOps.invert(shots[0]).getbbox())  # what is not white
+    both = side_by_side([shots[1], shots[0]])
+    save(
+        both.resize((both.width * 3 // 4, both.height * 3 // 4), Image.Resampling.LANCZOS),
+        "demo.png",
+    )
+
+
+def picture_of_why() -> None:
+    """Two clusterings as far from a third by every measure of labels, and not by place."""
+    data = lc.datasets.make_2d2c()
+    X, true, near, far = data.X, data.reference, data.first, data.second
+    fig, axes = plt.subplots(1, 3, figsize=(9.6, 3.3), layout="constrained")
+    titles = {"A": true, "B: the boundary moves": near, "C: far points change sides": far}
+    for ax, (title, labels) in zip(axes, titles.items(), strict=True):
+        lc.plot.points(X, labels, ax=ax)
+        rand, lifted = (lc.distance(true, labels, X, measure=m) for m in ("rand", "lift_emd"))
+        to_a = f"to A: Rand {rand:.3f}, LiftEMD {lifted:.3f}"
+        ax.set(title=title, xlabel="" if labels is true else to_a, ylabel="", xticks=[], yticks=[])
+        if ax.get_legend() is not None:
+            ax.get_legend().remove()
+    fig.savefig(IMAGES / "why.png", dpi=110)
+    plt.close(fig)
+    print(f"why.png: {(IMAGES / 'why.png').stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "digits.html"
-        digits_report().save(page)
-        photograph(page, IMAGES / "report.png")
-    print(f"{IMAGES / 'report.png'}: {(IMAGES / 'report.png').stat().st_size / 1000:.0f} kB")
+    picture_of_why()
+    with tempfile.TemporaryDirectory() as temporary:
+        picture_of_the_report(Path(temporary))
+        picture_of_the_demo(Path(temporary))
