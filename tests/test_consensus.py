@@ -145,6 +145,7 @@ def test_planted_clusters_are_found_through_noise(method):
     assert found.n_clusters == 3
 
 
+@pytest.mark.filterwarnings("ignore:majority chooses")
 @pytest.mark.parametrize("method", [*TAKES_K, "majority", "medoid"])
 @WORSE
 def test_a_consensus_carries_everything_it_promises(method):
@@ -769,3 +770,40 @@ class TestEstimators:
     )
     def test_scikit_learn_accepts_the_estimators(self, estimator, check):
         check(estimator)
+
+
+def test_a_small_block_of_points_costs_no_clusters():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 400, 5)
+    X = X * 2  # well apart
+    first = lc.consensus([labels] * 3, 4, X, rng=0)
+    assert adjusted_rand_score(labels, first.predict(X)) == 1
+    for block in (slice(0, 3), labels == 0):
+        some = first.partial_fit(X[block] + 0.01, [labels[block]] * 3)
+        assert some.n_clusters == 4
+        assert some.predict_proba(X).shape == (400, 4)
+        assert adjusted_rand_score(labels, some.predict(X)) == 1
+        np.testing.assert_array_equal(some.labels, some.predict(X[block] + 0.01))
+        assert some.memberships.shape == (len(some.labels), 4)
+        assert len(some.confidence) == len(some.labels)
+        made = [cluster for cluster, parts in enumerate(some.composition) if parts]
+        assert made == sorted(set(some.labels))
+        again = some.partial_fit(X, [labels] * 3)
+        assert adjusted_rand_score(labels, again.labels) == 1
+
+
+def test_new_points_need_the_partitions_of_the_old():
+    X, labels = blobs(np.random.default_rng(0), 60, 2)
+    found = lc.consensus({"a": labels, "b": labels}, 4, X, rng=0)
+    with pytest.raises(ValueError, match=r"same partitions as the old: \['a', 'b'\], got \['a'\]"):
+        found.partial_fit(X, {"a": labels})
+
+
+@pytest.mark.parametrize("method", ["majority", "medoid"])
+def test_a_method_that_chooses_k_itself_says_so(method):
+    X, labels = blobs(np.random.default_rng(0), 60, 2)
+    with pytest.warns(
+        UserWarning, match=f"{method} chooses the number of clusters itself: 4, not 2"
+    ):
+        lc.consensus([labels] * 3, 2, X, method=method, rng=0)
+    assert lc.consensus([labels] * 3, 4, X, method=method, rng=0).n_clusters == 4

@@ -77,11 +77,15 @@ class Consensus:
 
     @property
     def labels(self) -> IntArray:
-        return self.partition.labels
+        codes = self.partition.labels
+        if self.partition.k == self.n_clusters:
+            return codes
+        # A block of points that some clusters have no part in; its clusters are called by number.
+        return np.asarray(self.partition.names)[codes]
 
     @property
     def n_clusters(self) -> int:
-        return self.partition.k
+        return int(self.memberships.shape[1])
 
     @cached_property
     def confidence(self) -> FloatArray:
@@ -104,11 +108,12 @@ class Consensus:
     def composition(self) -> list[list[tuple[Hashable, Hashable, float]]]:
         made_of: list[list[tuple[Hashable, Hashable, float]]] = [[] for _ in range(self.n_clusters)]
         R = self.partition.memberships
+        numbers = np.unique(self.labels[self.labels >= 0])  # all of them, but for a small block
         for name, p in self.inputs.items():
             shares = (p.memberships.multiply(p.weights[:, None]).T @ R).toarray()
             shares /= p.cluster_weights[:, None]
             for i, j in np.argwhere(shares > 0):
-                made_of[j].append((name, p.names[i], float(shares[i, j])))
+                made_of[numbers[j]].append((name, p.names[i], float(shares[i, j])))
         return [sorted(parts, key=lambda part: -part[2]) for parts in made_of]
 
     def predict(self, X: Points) -> IntArray:
@@ -124,9 +129,10 @@ class Consensus:
     def partial_fit(self, X: Points, partitions: Any, weights: Any = None) -> Consensus:
         """The consensus of these and new points, whose partitions have the names of the old.
 
-        Clusters are matched by name, their sums added up, and grouped again as before. Labels are
-        those of the new points, distances those of their consensus to all inputs. An exact lift,
-        which spans only the clusters it has seen, gives way to features of the same kernel.
+        Clusters are matched by name, their sums added up, and grouped again into as many groups as
+        before, whether or not the new points belong to all of them. Labels are those of the new
+        points, distances those of their consensus to all inputs. An exact lift, which spans only
+        the clusters it has seen, gives way to features of the same kernel.
         """
         if self.representation is None or self.grouping is None:
             raise ValueError(
@@ -134,10 +140,17 @@ class Consensus:
                 "lift_km and lift_hac can"
             )
         named = as_partitions(partitions, weights)
+        if set(named) != set(self.inputs):
+            raise ValueError(
+                f"new points need the same partitions as the old: {list(self.inputs)}, got "
+                f"{list(named)}"
+            )
         old = as_features(self.representation)
         both = old + represent(X, named, lift=old.lift)
         method, options = self.grouping
-        return _combine_vectors(method, both, X, named, self.n_clusters, options, make_rng(0))
+        return _combine_vectors(
+            method, both, X, named, self.n_clusters, options, make_rng(0), all_points=False
+        )
 
     def _map(self) -> tuple[Lift, FloatArray]:
         if self.representation is None or self.representation.lift is None or self.centres is None:
@@ -202,6 +215,8 @@ def consensus(
         The points. Methods that see only labels do without, and then predict nothing.
     method : str or scikit-learn clusterer
         A name in ``liftcluster.METHODS``, or a clusterer of vectors to stand in for k-means.
+        "majority" and "medoid" choose the number of clusters themselves and say so; "medoid" is
+        one of the inputs as it is, with the points that it leaves in no cluster.
     bandwidth : float, rule or "auto"
         "auto" is a quarter of the median distance between points (an eighth for lift_evidence).
     kernel, lift, n_components, sampling, weights, rng
@@ -267,6 +282,12 @@ def consensus(
     else:
         found = _combine_labels(chosen, rep, X, named, k, options, rng)
     found = replace(found, curve=curve)
+    if chosen is not None and chosen.chooses_k and found.n_clusters != k:
+        warnings.warn(
+            f"{chosen.name} chooses the number of clusters itself: {found.n_clusters}, not {k}",
+            UserWarning,
+            stacklevel=2,
+        )
     _warn_if_worse(found)
     return found
 
@@ -335,8 +356,13 @@ def _combine_vectors(
     k: int,
     options: dict[str, Any],
     rng: np.random.Generator,
+    *,
+    all_points: bool = True,
 ) -> Consensus:
-    """Algorithm 1: group the lifted clusters, then give each point to the group it is most like."""
+    """Algorithm 1: group the lifted clusters, then give each point to the group it is most like.
+
+    Where X is only a block of the points, groups that none of them belongs to stay.
+    """
     asked, k = k, min(k, rep.s)
     if isinstance(method, str):
         function = METHODS[method].function
@@ -352,6 +378,8 @@ def _combine_vectors(
     scores = rep.lift.scores(X, centres)
     labels = scores.argmax(axis=1)
     used = np.flatnonzero(np.bincount(labels, minlength=len(centres)))
+    if not all_points:
+        used = np.arange(len(centres))
     if len(used) < asked:
         warnings.warn(
             f"{asked} clusters were asked for, but the inputs' {rep.s} clusters form "
