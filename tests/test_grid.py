@@ -40,13 +40,23 @@ def test_kernel_values_are_within_the_stated_error(seed, d, exponent, bandwidths
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("range_", [1.0, 10.0])
+@pytest.mark.parametrize("range_", [1.0, 10.0, 20.0, 400.0])
 def test_single_precision_is_within_the_stated_error(d, range_):
+    if range_**d > 5_000:
+        pytest.skip("too large a grid")
     rng = np.random.default_rng(d)
     X = rng.uniform(0, range_, (60, d))
+    X[30:] = np.clip(X[:30] + 0.5 * rng.standard_normal((30, d)), 0, range_)
     lift = fit_grid_lift(lc.Gaussian(1.0), box_of(X), eps=1e-6, dtype=np.float32)
     Z = lift.features(X).astype(np.float64)
-    assert 1e-8 < np.abs(Z @ Z.T - lc.Gaussian(1.0)(X, X)).max() < lift.error < 3e-6
+    assert 1e-8 < np.abs(Z @ Z.T - lc.Gaussian(1.0)(X, X)).max() < lift.error < 1e-6 * (3 + range_)
+
+
+def test_a_wide_range_of_many_points_is_lifted_in_double_precision():
+    x = np.random.default_rng(0).uniform(0, 400, (60_000, 1))
+    lift = lc.represent(x, np.arange(60_000) % 3, bandwidth=1.0).lift
+    assert lift.kind == "grid"
+    assert lift.error <= 5e-6
 
 
 def test_many_points_are_lifted_in_single_precision():
@@ -114,6 +124,29 @@ def test_a_tolerance_is_met_without_chance():
     rep = lc.represent(X, labels, tol=1e-4)
     assert rep.lift.kind == "grid"
     assert rep.max_error <= 1e-4
+
+
+def test_a_tolerance_that_is_not_met_is_said():
+    """Near clusters have distances that a bound on kernel values says little about."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 25, (6000, 2))
+    labels = rng.integers(4, size=6000)
+    other = labels.copy()
+    other[:3] = (other[:3] + 1) % 4
+    with pytest.warns(UserWarning, match="above tol = 1e-09"):
+        lc.represent(X, [labels, other], bandwidth=2.0, tol=1e-9)
+
+
+def test_a_grid_that_is_asked_for_takes_a_tolerance():
+    X, labels = blobs(np.random.default_rng(0), 500, 2)
+    rep = lc.represent(X, labels, lift="grid", tol=0.01)
+    assert rep.max_error <= 0.01
+
+
+@pytest.mark.parametrize("lift", ["grid", "structured"])
+def test_a_way_of_sampling_that_would_be_ignored_is_refused(lift):
+    with pytest.raises(ValueError, match="has its own way"):
+        lc.make_lift(np.eye(3), lift=lift, bandwidth=1.0, sampling="iid")
 
 
 def test_points_outside_the_box_are_refused():

@@ -132,7 +132,8 @@ def test_the_extension_agrees_with_numpy(seed, n, d, rho, form, kind, dtype, whi
         np.testing.assert_allclose(fused[2], plain[2], atol=unit)
         assert fused[2].dtype == plain[2].dtype == dtype
         gap = np.sort(plain[1], axis=1)[:, -2:]
-        clear = gap[:, -1] - gap[:, 0] > 1e-3 if gap.shape[1] > 1 else np.ones(n, dtype=bool)
+        close = 2 * unit * np.abs(V).sum(axis=1).max()  # what the scores may be off by
+        clear = gap[:, -1] - gap[:, 0] > close if gap.shape[1] > 1 else np.ones(n, dtype=bool)
         np.testing.assert_array_equal(fused[3][clear], plain[3][clear])
 
 
@@ -357,6 +358,7 @@ CODES = np.zeros(4, dtype=np.int32)
         ({"map": (GRID, 0, 0, CENTRE, STEPS, None, None, (3, -1), 1e6)}, ValueError),
         ({"map": (GRID, 0, 0, CENTRE, STEPS, None, None, (3, "x"), 1e6)}, TypeError),
         ({"X": X2[:, :1]}, None),
+        ({"map": (DENSE, 0, *MAP[2:])}, ValueError),
         ({"X": X2[0]}, ValueError),
         ({"X": X2.astype(np.int16)}, TypeError),
         ({"X": X2.astype(">f8")}, TypeError),
@@ -418,6 +420,7 @@ def test_scores_and_features_refuse_what_does_not_fit():
         lambda: kernels.scores(False, MAP, X2, 0, 4, V, 3, np.zeros((4, 3))),
         lambda: kernels.scores(False, MAP, X2, 0, 4, V, -1, scores),
         lambda: kernels.scores(False, MAP, X2, 0, 4, V, 2**61, scores),
+        lambda: kernels.scores(False, MAP, X2, 0, 4, V, 2**40, scores),
         lambda: kernels.scores(False, MAP, X2, 0, 4, V, 2, scores[:3]),
         lambda: kernels.features(False, MAP, X2, 0, 4, features[:3]),
     ):
@@ -440,3 +443,66 @@ def test_no_rows_and_no_clusters_are_fine():
         kernels.scores(False, MAP, X2, 0, 4, np.zeros((0, 6), np.float32), 0, np.zeros((4, 0)))
         == -1
     )
+
+
+def test_points_of_different_types_agree_on_the_centre():
+    """Far from the origin a rounded centre would set equal samples apart."""
+    rng = np.random.default_rng(0)
+    A = (np.round(3 * rng.standard_normal((8000, 5))) + 4_000_000).astype(np.float32)
+    labels = np.arange(8000) % 2
+    both = [(A, labels), (A.astype(np.float64), labels)]
+    found = lc.represent_samples(both, bandwidth=2.0, lift="fourier", rng=0)
+    np.testing.assert_allclose(found.distances()[:2, 2:].diagonal(), 0, atol=1e-6)
+
+
+@pytest.mark.parametrize("d", [40, 100])
+def test_far_points_are_precise_in_any_dimension(d):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, d))
+    X[:, 0] += 2e4
+    lifts = [
+        draw_fourier_lift(lc.Gaussian(1.0), d, 64, dtype=dtype, rng=np.random.default_rng(1))
+        for dtype in (np.float32, np.float64)
+    ]
+    single, double = (lift.features(X) for lift in lifts)
+    np.testing.assert_allclose(single, double, atol=1e-6)
+
+
+def test_vectors_of_very_different_lengths_are_scored():
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    lift = draw_fourier_lift(
+        lc.Gaussian(1.0), 3, 64, dtype=np.float32, rng=np.random.default_rng(0)
+    )
+    ones = lift.scores(X, np.ones((1, 64)))
+    both = lift.scores(X, np.stack([np.ones(64), np.full(64, 1e-46)]))
+    np.testing.assert_allclose(both, ones * [1, 1e-46], rtol=1e-5)
+
+
+def test_lifts_at_the_same_time_leave_the_limits_as_they_were():
+    rng = np.random.default_rng(0)
+    X, labels = rng.standard_normal((9000, 80)), rng.integers(5, size=9000)
+
+    def work(n):
+        for _ in range(3):
+            lc.represent(
+                X[:n], labels[:n], lift="fourier", sampling="iid", n_components=64, bandwidth=9.0
+            )
+
+    with threadpool_limits(2):
+        before = n_threads()
+        threads = [threading.Thread(target=work, args=(5000 + 1500 * i,)) for i in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert n_threads() == before
+
+
+def test_a_setting_that_means_nothing_is_refused():
+    code = "import liftcluster"
+    environment = {**os.environ, "LIFTCLUSTER_NATIVE": "fast"}
+    answer = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
+    if kernels is not None:
+        assert "LIFTCLUSTER_NATIVE=fast must be on, off, or one of" in answer.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -40,7 +41,7 @@ def in_order(
     other's way, and how many there are would change the last bits.
     """
     threads = n_threads()
-    with _one_blas_thread() if uses_blas else nullcontext():
+    with _limit if uses_blas else nullcontext():
         if threads == 1:
             yield from map(function, items)
         else:
@@ -67,12 +68,46 @@ def _on_threads(
 def n_threads() -> int:
     """Cores that this process may use, within OMP_NUM_THREADS and threadpoolctl's limits."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    limits = [int(library.num_threads) for library in _libraries().lib_controllers]
-    return max(1, min([cores or 1, *limits]))
+    return max(1, min([cores or 1, *_limit.libraries_allow()]))
 
 
-def _one_blas_thread() -> AbstractContextManager[Any]:
-    return _libraries().limit(limits=1, user_api="blas")
+class _OneBlasThread(AbstractContextManager[None]):
+    """One thread for each matrix product, as long as anybody wants it so.
+
+    The limit is one for the whole process: whoever comes first sets it, whoever leaves last puts
+    it back. In between the number before it still says how many threads are allowed.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._allowed: list[int] = []
+        self._limiter: Any = None
+
+    def libraries_allow(self) -> list[int]:
+        with self._lock:
+            return self._allowed if self._inside else _allowed_by_libraries()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._allowed = _allowed_by_libraries()
+                self._limiter = _libraries().limit(limits=1, user_api="blas")
+                self._limiter.__enter__()
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limiter.__exit__(None, None, None)
+
+
+_limit = _OneBlasThread()
+
+
+def _allowed_by_libraries() -> list[int]:
+    return [int(library.num_threads) for library in _libraries().lib_controllers]
 
 
 @cache

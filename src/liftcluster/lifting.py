@@ -70,10 +70,10 @@ def lift_rows(
     if lift == "auto" and name == "fourier" and n_components is None and sampling == "auto":
         grid = _grid_for(samples, resolved, tol)
         if grid is not None:
-            return grid, _sums(grid, samples)
+            return _lift_to_tolerance(samples, grid, tol, rng, may_extend=False)
     if name == "grid":
         pool = np.stack(_box(samples))  # a grid is for all points, not for some of each sample
-    if tol is not None and n_components is None:
+    if tol is not None and n_components is None and name != "grid":
         n_components = _FIRST_COMPONENTS
     made = make_feature_lift(
         name, pool, resolved, n=n, n_components=n_components, sampling=sampling, rng=rng
@@ -87,7 +87,8 @@ def _grid_for(samples: list[Sample], kernel: Kernel, tol: float | None) -> GridL
     if tol is None:
         return grid_where_it_fits(kernel, box, n)
     # A distance errs by no more than √(4ε) over the length of a mean embedding, rarely below 0.2.
-    return grid_where_it_fits(kernel, box, n, eps=min(9e-7, max(tol**2 / 100, 1e-13)))
+    eps = min(9e-7, max(tol**2 / 100, 1e-13))
+    return grid_where_it_fits(kernel, box, n, eps=eps, coarsest=eps)
 
 
 def _box(samples: list[Sample]) -> tuple[Any, Any]:
@@ -161,6 +162,16 @@ def _lift_to_tolerance(
     """Cluster vectors; under a tolerance, with as many features as it takes."""
     V = _sums(lift, samples)
     if tol is None:
+        return lift, V
+    bound = lift.distance_bound(V, V)
+    if bound is not None:
+        if bound.max() > tol:
+            warnings.warn(
+                f"distances err by at most {bound.max():.3g}, which is above tol = {tol:g}; a grid "
+                "of frequencies cannot promise more",
+                UserWarning,
+                stacklevel=4,
+            )
         return lift, V
     if not isinstance(lift, TrigonometricLift):
         raise ValueError(

@@ -132,6 +132,13 @@ static double *take_rows(buffer_list *list, PyObject *object, int64_t rows, int6
     return start;
 }
 
+/* Of two counts, or -1 where it does not fit. */
+static int64_t product(int64_t a, int64_t b)
+{
+    int64_t c;
+    return __builtin_mul_overflow(a, b, &c) ? -1 : c;
+}
+
 static int take_points(buffer_list *list, PyObject *object, point_set *points, int64_t *n,
                        int64_t *d)
 {
@@ -167,7 +174,7 @@ static int take_points(buffer_list *list, PyObject *object, point_set *points, i
 
 /* ---- the map ---- */
 
-#define MOST_PHASES ((int64_t)1 << 40)
+#define MOST_PHASES ((int64_t)1 << 30) /* and vectors, and features of a point: products fit */
 
 static int is_power_of_two(int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
@@ -190,7 +197,8 @@ static int take_map(buffer_list *list, PyObject *tuple, int64_t d, int precision
     map->d = d;
     map->n_phases = n_phases;
     map->padded = padded;
-    if (d < 1 || n_phases < 0 || n_phases > MOST_PHASES || kind < MAP_DENSE || kind > MAP_GRID) {
+    if (d < 1 || d > MOST_PHASES || kind < MAP_DENSE || kind > MAP_GRID
+        || n_phases < (kind == MAP_GRID ? 0 : 1) || n_phases > MOST_PHASES) {
         PyErr_SetString(PyExc_ValueError, "the map does not fit the points");
         return 0;
     }
@@ -381,7 +389,7 @@ static PyObject *scores(PyObject *self, PyObject *args)
         && take_map(&list, map_tuple, d, precision, &map)
         && (V = take_buffer(&list, vectors, precision ? "d" : "f", precision ? 8 : 4,
                             k < 0 || k > MOST_PHASES ? -1 : k * feature_count(&map), 0, "vectors"))
-        && (answer = take_buffer(&list, out, "d", 8, (stop - start) * k, 1, "scores"));
+        && (answer = take_buffer(&list, out, "d", 8, product(stop - start, k), 1, "scores"));
     if (fine) {
         Py_BEGIN_ALLOW_THREADS
         status = kernels->scores[precision](&map, &points, start, stop, V, k, answer);
@@ -407,7 +415,7 @@ static PyObject *features(PyObject *self, PyObject *args)
     int fine = take_points(&list, X, &points, &n, &d) && check_rows(start, stop, n)
         && take_map(&list, map_tuple, d, precision, &map)
         && (answer = take_buffer(&list, out, precision ? "d" : "f", precision ? 8 : 4,
-                                 (stop - start) * feature_count(&map), 1, "features"));
+                                 product(stop - start, feature_count(&map)), 1, "features"));
     if (fine) {
         Py_BEGIN_ALLOW_THREADS
         status = kernels->features[precision](&map, &points, start, stop, answer);

@@ -22,7 +22,6 @@ typedef struct {
     REAL *lengths;      /* STRUCTURED: filled up with zeros */
     REAL *W;            /* DENSE: likewise, d x ldw */
     int64_t ldw;
-    REAL *centre;       /* rounded */
     REAL *U;            /* BLOCK x ldu centred points */
     int64_t ldu;
     REAL *scratch;      /* STRUCTURED: a point; GRID: the products of the other axes */
@@ -52,7 +51,6 @@ static void R(dismiss)(R(worker) *w)
     free(w->signs);
     free(w->lengths);
     free(w->W);
-    free(w->centre);
     free(w->U);
     free(w->scratch);
     free(w->P);
@@ -83,14 +81,11 @@ static int R(engage)(R(worker) *w, const lift_map *map, const point_set *points)
     w->width = R(round_up)(w->stride, TILE);
     w->n_slices = (columns + w->stride - 1) / w->stride;
     w->ld = w->width + LANES; /* not a power of two: rows would fight over the same cache lines */
-    w->centre = R(cache_lines)(w->ldu);
     w->U = R(cache_lines)(BLOCK * w->ldu);
     w->P = R(cache_lines)(BLOCK * w->ld);
     w->scratch = R(cache_lines)(w->ldu > inner + LANES ? w->ldu : inner + LANES);
-    if (!w->centre || !w->U || !w->P || !w->scratch)
+    if (!w->U || !w->P || !w->scratch)
         return 0;
-    for (int64_t j = 0; j < map->d; j++)
-        w->centre[j] = (REAL)map->centre[j];
     if (map->kind == MAP_STRUCTURED) {
         int64_t count = w->n_slices * 3 * w->width; /* stride and width are one here */
         w->signs = R(cache_lines)(count);
@@ -117,7 +112,7 @@ static int64_t R(take)(R(worker) *w, const int64_t *rows, int64_t count)
 {
     double limit = w->map->reach * w->map->reach;
     for (int64_t i = 0; i < count; i++) {
-        double square = R(centred)(w->points, rows[i], w->map->d, w->map->centre, w->centre,
+        double square = R(centred)(w->points, rows[i], w->map->d, w->map->centre,
                                    w->U + i * w->ldu);
         if (!(square <= limit)) /* also where it is not a number */
             return rows[i];

@@ -115,29 +115,29 @@ INLINE void R(signed_hadamard)(const REAL *x, const INTEGER *signs, REAL *out, i
         }
 }
 
-/* u = x - centre in the working precision, and |u|^2. */
+/* u = x - centre, subtracted in double whatever x is: calls for points of different types must agree
+   on the centre. Returns |u|^2. */
 INLINE double R(centred)(const point_set *points, int64_t row, int64_t d, const double *centre,
-                         const REAL *rounded_centre, REAL *u)
+                         REAL *u)
 {
     const char *x = points->data + row * points->row_stride;
     const int64_t step = points->column_stride;
     REAL square = 0;
-#define CENTRE_ROW(type, from)                                                                     \
+#define CENTRE_ROW(type)                                                                           \
     if (step == (int64_t)sizeof(type)) {                                                           \
         const type *row_start = (const type *)x;                                                   \
         for (int64_t j = 0; j < d; j++)                                                            \
-            u[j] = (REAL)(row_start[j] - from[j]);                                                 \
+            u[j] = (REAL)((double)row_start[j] - centre[j]);                                       \
     } else {                                                                                       \
         for (int64_t j = 0; j < d; j++)                                                            \
-            u[j] = (REAL)(*(const type *)(x + j * step) - from[j]);                                \
+            u[j] = (REAL)((double)*(const type *)(x + j * step) - centre[j]);                      \
     }
     if (points->element == ELEMENT_FLOAT) {
-        /* A centre rounded to float moves all points alike, which no distance notices. */
-        CENTRE_ROW(float, rounded_centre)
+        CENTRE_ROW(float)
     } else if (points->element == ELEMENT_DOUBLE) {
-        CENTRE_ROW(double, centre)
+        CENTRE_ROW(double)
     } else {
-        CENTRE_ROW(uint8_t, rounded_centre)
+        CENTRE_ROW(uint8_t)
     }
 #undef CENTRE_ROW
     R(vec) squares = {0};

@@ -36,6 +36,7 @@ _EXACT_WITHOUT_SPECTRUM_UP_TO = 20_000  # the same where the alternative is Nyst
 _DOUBLE_UP_TO = 10_000_000  # features for which float64 cosines cost less than a second
 _STRUCTURED_FROM = 48  # dimensions from which a fast transform beats a matrix product
 _GRID_ERROR = 1e-6  # of a kernel value, which a grid of frequencies is made for
+_SINGLE_GRID_ERROR = 5e-6  # the same with the rounding of single precision
 _COARSEST_GRID = 1e-4  # the largest error for which "auto" still prefers a grid
 _GRID_UP_TO = 8192  # components up to which it does
 
@@ -163,18 +164,24 @@ def choose_lift(
 
 
 def grid_where_it_fits(
-    kernel: Kernel, box: tuple[Array, Array], n: int, eps: float = _GRID_ERROR
+    kernel: Kernel,
+    box: tuple[Array, Array],
+    n: int,
+    eps: float = _GRID_ERROR,
+    coarsest: float = _COARSEST_GRID,
 ) -> GridLift | None:
     """The grid that serves better than random frequencies would, where there is one."""
     if not isinstance(kernel, Gaussian) or len(box[0]) > MOST_AXES:
         return None
-    while eps <= _COARSEST_GRID:
+    while eps <= coarsest:
         try:
             lift = fit_grid_lift(kernel, box, eps=eps, most=_GRID_UP_TO)
-            coarse = n * lift.n_components > _DOUBLE_UP_TO and eps >= _GRID_ERROR
-            return fit_grid_lift(kernel, box, eps=eps, dtype=np.float32) if coarse else lift
         except GridTooLarge:
             eps *= 10
+            continue
+        single = fit_grid_lift(kernel, box, eps=eps, dtype=np.float32)
+        precise = eps >= _GRID_ERROR and single.error <= _SINGLE_GRID_ERROR
+        return single if precise and n * lift.n_components > _DOUBLE_UP_TO else lift
     return None
 
 
@@ -190,6 +197,11 @@ def make_feature_lift(
 ) -> Lift:
     """Fourier or Nystroem features that fit some points, for n points in all."""
     rho = DEFAULT_COMPONENTS if n_components is None else check_count(n_components, "n_components")
+    if sampling != "auto" and name in ("structured", "grid"):
+        raise ValueError(
+            f'sampling="{sampling}" is how lift="fourier" draws frequencies; lift="{name}" has its '
+            "own way"
+        )
     if name == "nystrom":
         return fit_nystrom_lift(kernel, points, rho, rng=rng)
     if not isinstance(kernel, ShiftInvariant):

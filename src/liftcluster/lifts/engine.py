@@ -100,8 +100,12 @@ class FeatureMap:
         if not self.by_blas:
             return X if X.dtype in _NATIVE_TYPES and _aligned(X) else X.astype(np.float64)
         assert self.weights is not None
-        with np.errstate(over="ignore", invalid="ignore"):  # the kernels notice
-            return (X - self.centre).astype(self.dtype) @ self.weights
+        with np.errstate(over="ignore", invalid="ignore"):
+            U = X - self.centre
+            near = np.einsum("ij,ij->i", U, U) <= self.reach**2  # not for NaN
+        if not near.all():
+            raise OutOfReach(int(near.argmin()))
+        return U.astype(self.dtype) @ self.weights
 
 
 def ready(X: Any) -> bool:
@@ -175,8 +179,9 @@ def _scorer(map: FeatureMap, X: Array, V: FloatArray) -> Any:
     native = kernels()
     assert native is not None
     in_c, k = map.in_c(), len(V)
-    unit = max(float(np.abs(V).max(initial=0.0)), np.finfo(np.float64).tiny)
-    vectors = np.ascontiguousarray(V / unit, dtype=map.dtype)  # large ones overflow single floats
+    # Each in units of its largest: single floats end at 1e38.
+    units = np.maximum(np.abs(V).max(axis=1, initial=0.0), np.finfo(np.float64).tiny)
+    vectors = np.ascontiguousarray(V / units[:, None], dtype=map.dtype)
 
     def score(rows: slice) -> FloatArray:
         points = X[rows]
@@ -185,7 +190,7 @@ def _scorer(map: FeatureMap, X: Array, V: FloatArray) -> Any:
             block = map.prepare(points[part])
             bad = native.scores(map.double, in_c, block, 0, len(block), vectors, k, out[part])
             _check(bad, rows.start + part.start)
-        return out * unit
+        return out * units
 
     return score
 

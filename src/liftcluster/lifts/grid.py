@@ -26,7 +26,6 @@ MOST_AXES = 3
 MOST_GRID_COMPONENTS = 2**17
 _MOST_MULTIPLES = 512  # on one axis; the kernels in C have room for as many
 _TRANSFORM_FROM = {1: 10**9, 2: 4000, 3: 12000}  # components: finufft is quicker, where installed
-_ROUNDING = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-14}  # of phases
 _MARGIN = 0.1  # of the range, within which points beyond the box are still welcome
 
 
@@ -232,8 +231,14 @@ def fit_grid_lift(
         )
     axes = zip(2 * half_range, steps, counts, strict=True)
     error = sum(_axis_error(kernel, width, h, N) for width, h, N in axes)
-    error += _ROUNDING[np.dtype(dtype)]
+    error += _rounding(kernel, half_range, dtype)
     return GridLift(kernel, low / 2 + high / 2, half_range, steps, counts, error, dtype)
+
+
+def _rounding(kernel: Gaussian, half_range: FloatArray, dtype: Any) -> float:
+    """What the rounding of cosines and of the points' places may add to the error."""
+    eps = float(np.finfo(dtype).eps)
+    return 8 * eps + eps * float(np.sum(half_range)) / min(kernel.bandwidths)
 
 
 def finest_grid_lift(
