@@ -22,7 +22,7 @@ Answer = TypeVar("Answer")
 # the number of points alone, so neither threads nor partitions change a sum's last bits.
 _RUNS = 16
 _SHORTEST_RUN, _LONGEST_RUN = 1024, 32768
-_MULTIPLE = 128  # of the block of points that the kernels hold
+_MULTIPLE = 256  # of the block of points that the kernels hold
 
 
 def runs(n: int) -> list[slice]:

@@ -3,7 +3,7 @@
 
 /* Points whose features are held at a time. Partial sums in the working precision are added to
    double totals after each block, so blocks also bound their rounding. */
-#define BLOCK 128
+#define BLOCK 256
 /* Features of a point that are added up together: a tile of clusters x TILE stays in the cache. */
 #define TILE (4 * LANES)
 /* Columns of W that a block is multiplied by at a time. */
