@@ -1,5 +1,6 @@
 """The page in a browser: it loads alone, follows its choosers, and shows names as text."""
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -180,6 +181,19 @@ def test_the_measure_changes_the_heat_map(driver, iris):
     expected = lc.distance(CLUSTERINGS["species"], CLUSTERINGS["Ward"], measure="rand")
     assert one(driver, '#heatmap button[data-cell="0,2"]').text == f"{expected:.3f}"
     assert "rand" in one(driver, "#told").text
+
+
+def test_ranks_among_ordered_pairs_are_said_to_be(driver, iris):
+    open_page(driver, iris)
+    ranks = {row.text.split()[0]: row.text for row in every(driver, "#measures-table tbody tr")}
+    assert " of 10 " in ranks["rand"]
+    assert "ordered" not in ranks["rand"]
+    for measure in ("spri", "spari"):
+        assert " of 20 (ordered) " in ranks[measure]
+    Select(one(driver, "#measure")).select_by_value("spri")
+    assert re.search(r"of 20 ordered pairs\b", one(driver, "#told").text)
+    Select(one(driver, "#measure")).select_by_value("rand")
+    assert re.search(r"of 10 pairs\b", one(driver, "#told").text)
 
 
 def test_points_are_coloured_by_confidence_and_by_any_clustering(driver, iris):
