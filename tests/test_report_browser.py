@@ -384,6 +384,27 @@ def test_hostile_names_are_shown_as_text(driver, hostile):
     assert len(every(driver, "script")) == 2
 
 
+HEADINGS = """
+const picture = document.querySelector("#flow svg"), frame = picture.getBoundingClientRect();
+return [...picture.querySelectorAll("text[font-weight]")].map((text) => {
+  const box = text.getBoundingClientRect();
+  return [box.left - frame.left, box.right - frame.left, frame.width];
+});
+"""
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_long_names_over_the_flow_are_whole_and_apart(driver, hostile, width):
+    open_page(driver, hostile, width=width, height=800)
+    for first, second in ((0, 7), (7, 0), (1, 3), (4, 5)):
+        Select(one(driver, "#first")).select_by_index(first)
+        Select(one(driver, "#second")).select_by_index(second)
+        (left, left_end, _), (right, right_end, room) = driver.execute_script(HEADINGS)
+        assert left >= 0
+        assert right - left_end >= 4
+        assert right_end <= room
+
+
 def test_hostile_names_stay_text_when_everything_is_used(driver, hostile):
     open_page(driver, hostile)
     for i in range(len(HOSTILE)):
