@@ -166,6 +166,66 @@ def test_dots_of_the_map_choose_one_after_the_other(driver, iris):
     assert chosen(driver) == ["species", "Ward"]
 
 
+@pytest.fixture(scope="module")
+def twelve(tmp_path_factory):
+    """Clusterings in a row, each near the next: a map that is long and thin."""
+    path = tmp_path_factory.mktemp("page") / "twelve.html"
+    line = np.arange(60.0)[:, None]
+    cuts = {f"k-means, the first {k} of 60": np.arange(60) < k for k in range(24, 36)}
+    lc.make_report(cuts, line, consensus=2, rng=0).save(path)
+    return path
+
+
+LABELS = """
+const frame = document.querySelector("#map svg").getBoundingClientRect();
+const box = (e) => { const b = e.getBoundingClientRect(); return [b.left - frame.left, b.top - frame.top, b.right - frame.left, b.bottom - frame.top]; };
+const dots = [...document.querySelectorAll("#map .dot")];
+return { width: frame.width, height: frame.height, names: dots.map((d) => d.querySelector("text").textContent),
+  labels: dots.map((d) => box(d.querySelector("text"))), dots: dots.map((d) => box(d.querySelector(".halo + *"))),
+  chosen: dots.map((d) => d.getAttribute("aria-pressed") === "true") };
+"""
+
+
+def overlapping(a, b):
+    across, down = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
+    return across > 1 and down > 3  # letters do not fill their lines
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_labels_of_a_narrow_map_leave_each_other_legible(driver, twelve, width):
+    open_page(driver, twelve, width=width, height=800)
+    for first, second in ((0, 11), (4, 5), (11, 6)):
+        Select(one(driver, "#first")).select_by_index(first)
+        Select(one(driver, "#second")).select_by_index(second)
+        found = driver.execute_script(LABELS)
+        shown = [i for i, name in enumerate(found["names"]) if name]
+        assert {i for i, is_chosen in enumerate(found["chosen"]) if is_chosen} <= set(shown)
+        assert 12 in shown  # the consensus
+        assert len(shown) >= 5
+        boxes = [found["labels"][i] for i in shown]
+        assert not [
+            (i, j)
+            for j, b in enumerate(boxes)
+            for i, a in enumerate(boxes[:j])
+            if overlapping(a, b)
+        ]
+        assert all(box[0] >= 0 and box[2] <= found["width"] for box in boxes)
+
+
+def test_a_narrow_map_uses_the_height_that_it_has(driver, twelve):
+    def extent(found, axis):
+        return max(b[axis + 2] for b in found["dots"]) - min(b[axis] for b in found["dots"])
+
+    open_page(driver, twelve, width=390, height=800)
+    found = driver.execute_script(LABELS)
+    assert extent(found, 1) > 0.7 * found["height"]
+    assert found["height"] > found["width"]
+    open_page(driver, twelve)
+    found = driver.execute_script(LABELS)
+    assert extent(found, 0) > extent(found, 1)
+    assert all(found["names"])
+
+
 def test_the_same_clustering_twice_trades_places(driver, iris):
     open_page(driver, iris)
     first, second = chosen(driver)
