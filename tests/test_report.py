@@ -220,6 +220,36 @@ def test_equal_clusterings_are_said_to_be_equal():
     assert page.to_dict()["map"]["stress"] == 0
 
 
+def test_one_point_is_not_called_points():
+    page = lc.make_report({"a": [0], "b": [1]}, [[0.0, 1.0]], consensus=1)
+    assert page.summary[0] == "2 clusterings of 1 point with 2 features."
+
+
+def test_a_consensus_equal_to_all_is_said_to_be_the_same():
+    labels = [0, 0, 1, 1]
+    page = lc.make_report({"a": labels, "b": labels}, [[0.0], [1], [8], [9]], consensus=2, rng=0)
+    text = " ".join(page.summary)
+    assert "It is the same as all of them by LiftEMD" in text
+    assert "nearest" not in text
+    assert "farthest" not in text
+
+
+@pytest.mark.filterwarnings("ignore:the consensus is farther")
+def test_a_consensus_as_far_from_each_names_no_nearest():
+    line = np.arange(4.0)[:, None]
+    page = lc.make_report({"a": [0, 0, 0, 1], "b": [0, 1, 1, 1]}, line, consensus=1, rng=0)
+    assert re.search(r"It is equally far from all of them \(0\.\d{3}\)", " ".join(page.summary))
+
+
+def test_no_change_is_said_to_be_none():
+    same_place = np.zeros((4, 2))
+    for labels, points in (([0, 0, 1, 1], np.eye(4)), ([0, 1, 1, 2], same_place)):
+        page = lc.make_report({"a": [0, 0, 1, 1], "b": labels}, points, rng=0)
+        assert "From a to b nothing changed places." in page.summary
+        assert "costliest" not in " ".join(page.summary)
+        assert page.to_dict()["pairs"][0]["forward"]["main"] is None
+
+
 @pytest.mark.parametrize(
     ("lift", "said", "set_to"),
     [

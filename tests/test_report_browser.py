@@ -1,5 +1,6 @@
 """The page in a browser: it loads alone, follows its choosers, and shows names as text."""
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -165,6 +166,66 @@ def test_dots_of_the_map_choose_one_after_the_other(driver, iris):
     assert chosen(driver) == ["species", "Ward"]
 
 
+@pytest.fixture(scope="module")
+def twelve(tmp_path_factory):
+    """Clusterings in a row, each near the next: a map that is long and thin."""
+    path = tmp_path_factory.mktemp("page") / "twelve.html"
+    line = np.arange(60.0)[:, None]
+    cuts = {f"k-means, the first {k} of 60": np.arange(60) < k for k in range(24, 36)}
+    lc.make_report(cuts, line, consensus=2, rng=0).save(path)
+    return path
+
+
+LABELS = """
+const frame = document.querySelector("#map svg").getBoundingClientRect();
+const box = (e) => { const b = e.getBoundingClientRect(); return [b.left - frame.left, b.top - frame.top, b.right - frame.left, b.bottom - frame.top]; };
+const dots = [...document.querySelectorAll("#map .dot")];
+return { width: frame.width, height: frame.height, names: dots.map((d) => d.querySelector("text").textContent),
+  labels: dots.map((d) => box(d.querySelector("text"))), dots: dots.map((d) => box(d.querySelector(".halo + *"))),
+  chosen: dots.map((d) => d.getAttribute("aria-pressed") === "true") };
+"""
+
+
+def overlapping(a, b):
+    across, down = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
+    return across > 1 and down > 3  # letters do not fill their lines
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_labels_of_a_narrow_map_leave_each_other_legible(driver, twelve, width):
+    open_page(driver, twelve, width=width, height=800)
+    for first, second in ((0, 11), (4, 5), (11, 6)):
+        Select(one(driver, "#first")).select_by_index(first)
+        Select(one(driver, "#second")).select_by_index(second)
+        found = driver.execute_script(LABELS)
+        shown = [i for i, name in enumerate(found["names"]) if name]
+        assert {i for i, is_chosen in enumerate(found["chosen"]) if is_chosen} <= set(shown)
+        assert 12 in shown  # the consensus
+        assert len(shown) >= 5
+        boxes = [found["labels"][i] for i in shown]
+        assert not [
+            (i, j)
+            for j, b in enumerate(boxes)
+            for i, a in enumerate(boxes[:j])
+            if overlapping(a, b)
+        ]
+        assert all(box[0] >= 0 and box[2] <= found["width"] for box in boxes)
+
+
+def test_a_narrow_map_uses_the_height_that_it_has(driver, twelve):
+    def extent(found, axis):
+        return max(b[axis + 2] for b in found["dots"]) - min(b[axis] for b in found["dots"])
+
+    open_page(driver, twelve, width=390, height=800)
+    found = driver.execute_script(LABELS)
+    assert extent(found, 1) > 0.7 * found["height"]
+    assert found["height"] > found["width"]
+    open_page(driver, twelve)
+    found = driver.execute_script(LABELS)
+    assert extent(found, 0) > extent(found, 1)
+    assert all(found["names"])
+
+
 def test_the_same_clustering_twice_trades_places(driver, iris):
     open_page(driver, iris)
     first, second = chosen(driver)
@@ -180,6 +241,19 @@ def test_the_measure_changes_the_heat_map(driver, iris):
     expected = lc.distance(CLUSTERINGS["species"], CLUSTERINGS["Ward"], measure="rand")
     assert one(driver, '#heatmap button[data-cell="0,2"]').text == f"{expected:.3f}"
     assert "rand" in one(driver, "#told").text
+
+
+def test_ranks_among_ordered_pairs_are_said_to_be(driver, iris):
+    open_page(driver, iris)
+    ranks = {row.text.split()[0]: row.text for row in every(driver, "#measures-table tbody tr")}
+    assert " of 10 " in ranks["rand"]
+    assert "ordered" not in ranks["rand"]
+    for measure in ("spri", "spari"):
+        assert " of 20 (ordered) " in ranks[measure]
+    Select(one(driver, "#measure")).select_by_value("spri")
+    assert re.search(r"of 20 ordered pairs\b", one(driver, "#told").text)
+    Select(one(driver, "#measure")).select_by_value("rand")
+    assert re.search(r"of 10 pairs\b", one(driver, "#told").text)
 
 
 def test_points_are_coloured_by_confidence_and_by_any_clustering(driver, iris):
@@ -368,6 +442,27 @@ def test_hostile_names_are_shown_as_text(driver, hostile):
         assert (name if len(name) <= 40 else name[:39] + "…") in text
     assert every(driver, "main script, main img, main b, main a, header img") == []
     assert len(every(driver, "script")) == 2
+
+
+HEADINGS = """
+const picture = document.querySelector("#flow svg"), frame = picture.getBoundingClientRect();
+return [...picture.querySelectorAll("text[font-weight]")].map((text) => {
+  const box = text.getBoundingClientRect();
+  return [box.left - frame.left, box.right - frame.left, frame.width];
+});
+"""
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_long_names_over_the_flow_are_whole_and_apart(driver, hostile, width):
+    open_page(driver, hostile, width=width, height=800)
+    for first, second in ((0, 7), (7, 0), (1, 3), (4, 5)):
+        Select(one(driver, "#first")).select_by_index(first)
+        Select(one(driver, "#second")).select_by_index(second)
+        (left, left_end, _), (right, right_end, room) = driver.execute_script(HEADINGS)
+        assert left >= 0
+        assert right - left_end >= 4
+        assert right_end <= room
 
 
 def test_hostile_names_stay_text_when_everything_is_used(driver, hostile):

@@ -14,6 +14,7 @@ __all__ = ["main_change", "retold", "shown"]
 
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # they reach past a name
 _FIRST, _LAST = "\u2068", "\u2069"  # what stands between them keeps its direction to itself
+_NOTHING = 1e-9  # a cost that rounding leaves
 
 
 def shown(name: Any, most: int = 40) -> str:
@@ -41,8 +42,12 @@ def retold(moves: Iterable[Move]) -> list[Move]:
 
 
 def main_change(moves: Iterable[Move]) -> str | None:
-    """The costliest move in words; None where every cluster stayed, but for spill."""
-    real = [move for move in retold(moves) if move.kind not in ("stayed", "spilled")]
+    """The costliest move in words; None where every cluster stayed in its place, but for spill."""
+    real = [
+        move
+        for move in retold(moves)
+        if move.kind not in ("stayed", "spilled") and move.cost > _NOTHING
+    ]
     return str(max(real, key=lambda move: move.cost)) if real else None
 
 

@@ -47,7 +47,8 @@ def _subject(found: Findings) -> Sentence:
     n = next(iter(found.partitions.values())).n
     d = np.shape(found.asked.X)[1:2]
     features = f" with {d[0]:,} feature{'s' if d[0] != 1 else ''}" if d else ""
-    return (f"{len(found.asked.partitions)} clusterings of {n:,} points{features}.",)
+    points = f"{n:,} point{'s' if n != 1 else ''}"
+    return (f"{len(found.asked.partitions)} clusterings of {points}{features}.",)
 
 
 def _extremes(D: FloatArray, names: list[Name]) -> Sentence:
@@ -82,6 +83,8 @@ def _largest_change(found: Findings, names: list[Name]) -> list[Sentence]:
     inputs = {pair: c for pair, c in found.pairs.items() if max(pair) < m}
     (i, j), comparison = max(inputs.items(), key=lambda item: item[1]["lift_emd"].value)
     change = main_change(comparison.moves)
+    if comparison["lift_emd"].value <= _SAME:
+        return [("From ", names[i], " to ", names[j], " nothing changed places.")]
     if change is None:
         return []
     return [("The costliest change from ", names[i], " to ", names[j], f": {change}.")]
@@ -91,21 +94,26 @@ def _consensus(found: Findings, D: FloatArray, names: list[Name]) -> list[Senten
     combined = found.consensus
     if combined is None:
         return []
-    distances = D[-1, :-1]
-    near, far = int(distances.argmin()), int(distances.argmax())
     unsure = float((combined.confidence < _UNSURE).mean())
     k = combined.n_clusters
     chosen = ", a number it chose itself" if combined.curve is not None else ""
     return [
         (
-            f"Their consensus has {k} cluster{'s' if k != 1 else ''}{chosen}. It is nearest to ",
-            names[near],
-            f" ({distances[near]:.3f}) and farthest from ",
-            names[far],
-            f" ({distances[far]:.3f}); {unsure:.0%} of the points are undecided "
-            f"(confidence below {_UNSURE}).",
+            f"Their consensus has {k} cluster{'s' if k != 1 else ''}{chosen}. It is ",
+            *_nearest_and_farthest(D[-1, :-1], names),
+            f"; {unsure:.0%} of the points are undecided (confidence below {_UNSURE}).",
         )
     ]
+
+
+def _nearest_and_farthest(distances: FloatArray, names: list[Name]) -> Sentence:
+    near, far = int(distances.argmin()), int(distances.argmax())
+    if distances[far] <= _SAME:
+        return ("the same as all of them by LiftEMD",)
+    if distances[far] - distances[near] <= _SAME:
+        return (f"equally far from all of them ({distances[near]:.3f})",)
+    nearest = ("nearest to ", names[near], f" ({distances[near]:.3f})")
+    return (*nearest, " and farthest from ", names[far], f" ({distances[far]:.3f})")
 
 
 def _precision(found: Findings) -> list[Sentence]:

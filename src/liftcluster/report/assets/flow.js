@@ -74,12 +74,20 @@ function labelPlaces(column) {
   return places;
 }
 
+/* A name over its bars, drawn towards the middle where it is too long to end at them. */
+function headingOf(name, x, width, anchor) {
+  const bold = 1.12, text = fitted(name, (width / 2 - 12) / bold, 13);
+  const needed = bold * widthOf(text, 13) + 4;
+  const at = anchor === "end" ? Math.max(x + BAR, needed) : Math.min(x, width - needed);
+  const heading = drawing("text", { x: at, y: 13, "text-anchor": anchor, "font-weight": 700 });
+  heading.textContent = "\u2068" + text + "\u2069";
+  return heading;
+}
+
 function columnBars(clustering, column, x, width, anchor) {
   const room = anchor === "end" ? x - 8 : width - x - BAR - 8;
   const at = anchor === "end" ? x - 6 : x + BAR + 6;
-  const heading = drawing("text", { x: anchor === "end" ? x + BAR : x, y: 13, "text-anchor": anchor, "font-weight": 700 });
-  heading.textContent = "\u2068" + fitted(clustering.name, width / 2 - 20, 13.5) + "\u2069";
-  const parts = [heading], places = labelPlaces(column);
+  const parts = [headingOf(clustering.name, x, width, anchor)], places = labelPlaces(column);
   for (const i of column.order) {
     const title = drawing("title");
     title.textContent = isolated(clustering.clusters[i]) + ": " + percent(clustering.masses[i]);

@@ -94,8 +94,9 @@ function told(state) {
 function amongPairs(measure, value) {
   const { rank, all } = place(measure, value);
   if (all === 1) return "";
-  if (rank === 1) return ", the closest of " + all + " pairs";
-  return rank === all ? ", the farthest of " + all + " pairs" : ", number " + rank + " of " + all + " pairs from the closest";
+  const pairs = all + (measure.is_symmetric ? "" : " ordered") + " pairs";
+  if (rank === 1) return ", the closest of " + pairs;
+  return rank === all ? ", the farthest of " + pairs : ", number " + rank + " of " + pairs + " from the closest";
 }
 
 function fillChoosers() {

@@ -1,5 +1,7 @@
 /* The clusterings as dots: near each other where LiftEMD says so. */
 
+const NARROW = 480;
+
 function drawMap(state, choose) {
   const holder = byId("map");
   const width = Math.max(holder.clientWidth, 260);
@@ -7,7 +9,7 @@ function drawMap(state, choose) {
   const picture = drawing("svg", { viewBox: "0 0 " + width + " " + height, role: "group", "aria-label": "Map of the clusterings by LiftEMD" });
   const [a, b] = [places.at[state.first], places.at[state.second]];
   picture.append(drawing("line", { x1: a[0], y1: a[1], x2: b[0], y2: b[1], stroke: "var(--mark)", "stroke-width": 1.5, "stroke-dasharray": "5 4" }));
-  const labels = placeLabels(places.at, width, height);
+  const labels = placeLabels(places.at, width, height, (i) => isNamed(i, state));
   places.at.forEach(([x, y], i) => picture.append(mapDot(i, x, y, labels[i], state, choose)));
   if (places.unit) picture.append(...scaleBar(places, height));
   const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.dot : undefined;
@@ -19,8 +21,17 @@ function drawMap(state, choose) {
     "). Choose two dots, one after the other, to compare them.";
 }
 
+/* Those whose names are always shown. */
+function isNamed(i, state) { return i === state.first || i === state.second || CLUSTERINGS[i].is_consensus; }
+
+/* Lying or upright, whichever way round is larger. */
 function mapPlaces(width) {
   const Z = DATA.map.coordinates;
+  const [lying, upright] = [placesOf(Z, width), placesOf(Z.map(([x, y]) => [y, -x]), width)];
+  return upright.unit > lying.unit ? upright : lying;
+}
+
+function placesOf(Z, width) {
   const low = [0, 1].map((d) => Math.min(...Z.map((z) => z[d])));
   const high = [0, 1].map((d) => Math.max(...Z.map((z) => z[d])));
   const span = [high[0] - low[0], high[1] - low[1]];
@@ -42,7 +53,7 @@ function mapDot(i, x, y, label, state, choose) {
     ? drawing("path", { d: "M0-9L9 0L0 9L-9 0Z", fill, transform: "translate(" + x + " " + y + ")" })
     : drawing("circle", { cx: x, cy: y, r: 6.5, fill });
   const text = drawing("text", { x: label.x, y: label.y, "text-anchor": label.anchor, "font-weight": chosen ? 700 : 400 });
-  if (chosen || CLUSTERINGS[i].is_consensus || CLUSTERINGS.length <= 20) text.textContent = "\u2068" + label.text + "\u2069";
+  if (label.shown) text.textContent = "\u2068" + label.text + "\u2069";
   const title = drawing("title");
   title.textContent = clean(nameOf(i));
   const dot = drawing("g", {
@@ -57,10 +68,14 @@ function mapDot(i, x, y, label, state, choose) {
   return dot;
 }
 
-/* Each label where it hides least: right, left, above or below its dot. */
-function placeLabels(at, width, height) {
+/* Each label where it hides least: right, left, above or below its dot. Those that must be shown
+   come first; where there are many, they are all, and where it is narrow, others that would hide
+   something are left out. */
+function placeLabels(at, width, height, isNamed) {
   const taken = at.map(([x, y]) => [x - 8, y - 8, x + 8, y + 8]);
-  return at.map(([x, y], i) => {
+  const labels = new Array(at.length);
+  for (const i of [...at.keys()].sort((i, j) => isNamed(j) - isNamed(i))) {
+    const [x, y] = at[i];
     const text = fitted(nameOf(i), Math.min(170, width * 0.38), 13);
     const w = 1.12 * widthOf(text, 13) + 2;  // the chosen ones are bold
     const choices = [
@@ -75,11 +90,13 @@ function placeLabels(at, width, height) {
     ];
     const cost = ({ box }, rank) => taken.reduce((sum, other, j) => sum + (j === i ? 0 : overlap(box, other)), 0.1 * rank) +
       40 * (Math.max(0, -box[0]) + Math.max(0, box[2] - width) + Math.max(0, -box[1]) + Math.max(0, box[3] - height));
-    const costs = choices.map(cost);
-    const best = choices[costs.indexOf(Math.min(...costs))];
-    taken.push(best.box);
-    return { ...best, text };
-  });
+    const costs = choices.map(cost), least = Math.min(...costs);
+    const best = choices[costs.indexOf(least)];
+    const shown = isNamed(i) || (at.length <= 20 && (width >= NARROW || least < 1));
+    if (shown) taken.push(best.box);
+    labels[i] = { ...best, text, shown };
+  }
+  return labels;
 }
 
 function overlap(a, b) {

@@ -37,9 +37,10 @@ function meaningOfErrors() {
 
 function rankOf(measure, value) {
   const { rank, all } = place(measure, value);
-  return value === null ? "" : rank + " of " + all;
+  return value === null ? "" : rank + " of " + all + (measure.is_symmetric ? "" : " (ordered)");
 }
 
+/* Where a value stands among those of all pairs; where order matters, each pair counts twice. */
 function place(measure, value) {
   const all = [];
   measure.values.forEach((row, i) => row.forEach((v, j) => { if (v !== null && i !== j && (i < j || !measure.is_symmetric)) all.push(v); }));
