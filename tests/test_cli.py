@@ -6,6 +6,8 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ import liftcluster as lc
 from liftcluster.cli import app, main
 from liftcluster.files import open_table
 
+ROOT = Path(__file__).parent.parent
 X = load_iris().data
 KMEANS = KMeans(3, n_init=1, random_state=0).fit(X).labels_
 WARD = AgglomerativeClustering(3).fit(X).labels_
@@ -348,14 +351,27 @@ def test_a_reader_that_goes_away_leaves_no_trace(mine):
     assert shown.returncode == 0
 
 
-def test_an_interrupt_ends_with_130(run, mine, monkeypatch):
+def test_an_interrupt_ends_with_130_and_says_so(run, mine, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("liftcluster.cli.commands.compare_two", interrupted)
-    code, out, err = run("compare", mine, "-l", "kmeans,ward")
-    assert (code, out) == (130, "")
-    assert "Traceback" not in err
+    found = run("compare", mine, "-l", "kmeans,ward")
+    assert found == (130, "", "liftcluster: stopped\n")
+
+
+def test_an_interrupt_while_the_package_is_loaded_ends_with_130_and_says_so(tmp_path):
+    (tmp_path / "numpy.py").write_text("raise KeyboardInterrupt")
+    start = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, name = start["liftcluster"].split(":")
+    ended = subprocess.run(
+        [sys.executable, "-c", f"from {module} import {name}; {name}()", "measures"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "liftcluster: stopped\n")
 
 
 def test_a_fault_of_ours_ends_with_1_and_asks_for_a_report(run, mine, monkeypatch):

@@ -35,7 +35,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
 def _run(args: list[str]) -> int:
     try:
-        return int(app(args, prog_name="liftcluster", standalone_mode=False) or 0)
+        code = int(app(args, prog_name="liftcluster", standalone_mode=False) or 0)
+        return _say("stopped", 130) if code == 130 else code  # how typer passes on an interrupt
     except SystemExit as stopped:  # typer and rich exit so when the reader of a pipe has gone
         return 0 if stopped.code == 1 else int(stopped.code or 0)
     except (KeyboardInterrupt, typer.Abort):
