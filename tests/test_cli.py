@@ -277,6 +277,18 @@ def test_soft_clusterings_are_read_from_columns(run, tmp_path):
     assert found == pytest.approx(lc.distance(["a", "a", "b", "b"], R, [[0.0], [1], [5], [6]]))
 
 
+def test_a_long_list_of_memberships_is_no_file(run, tmp_path):
+    names = [f"probability_{j}" for j in range(40)]
+    path, out = tmp_path / "soft.csv", tmp_path / "found.csv"
+    rows = [[int(i % 40 == j) for j in range(40)] for i in range(80)]
+    lines = [["x", "kind", *names], *([i, i % 3, *row] for i, row in enumerate(rows))]
+    path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
+    out.write_text("what was there\n")
+    soft = "soft=" + ",".join(names)
+    code, _, err = run("consensus", path, "-c", "x", "-l", "kind", "-m", soft, "-k", 3, "-o", out)
+    assert code == 0, err
+
+
 def test_a_report_is_asked_for_with_what_the_command_line_says(run, mine, monkeypatch):
     asked = {}
 
