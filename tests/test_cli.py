@@ -408,3 +408,69 @@ def test_progress_is_quiet_where_there_is_no_terminal(mine):
     )
     assert shown.stderr == ""
     assert "\x1b" not in shown.stdout
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """A file with names that ASCII does not know."""
+    path = tmp_path / "données.csv"
+    rows = "".join(f"{i},{'àß'[i > 3]},{'中文'[i % 2]}\n" for i in range(8))
+    path.write_text(f"x,été,中\n{rows}", encoding="utf-8")
+    return path
+
+
+def in_ascii(*args):
+    return subprocess.run(
+        [sys.executable, "-m", "liftcluster", *args],
+        capture_output=True,
+        check=False,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )
+
+
+@pytest.mark.parametrize("command", ["compare", "consensus", "measures"])
+def test_tables_can_be_shown_where_only_ascii_can(foreign, command):
+    options = [] if command == "measures" else [str(foreign), "-c", "x", "-l", "été,中"]
+    ended = in_ascii(command, *options)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.isascii()
+    assert command == "measures" or rb"\xe9t\xe9" in ended.stdout
+
+
+def test_json_is_json_where_only_ascii_can_be_shown(foreign):
+    ended = in_ascii("compare", str(foreign), "-c", "x", "-l", "été,中", "--json")
+    assert ended.stdout.isascii()
+    assert json.loads(ended.stdout)["names"] == ["été", "中"]
+
+
+def test_a_consensus_through_a_pipe_is_always_utf8(foreign):
+    foreign.write_text(foreign.read_text("utf-8").replace("x,", "é,", 1), "utf-8")
+    args = (str(foreign), "--labels-only", "-l", "été,中", "--id", "é", "-k", "2")
+    ended = in_ascii("consensus", *args, "--method", "majority", "-o", "-")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.decode("utf-8").startswith("é,consensus,confidence")
+
+
+@pytest.mark.parametrize("options", ["", "--json", "--out -"])
+def test_a_closed_stdout_is_one_line(mine, options):
+    command = f"{sys.executable} -m liftcluster consensus {mine} -q -c a,b -l kmeans,ward -k 3"
+    ended = subprocess.run(
+        ["bash", "-c", f"{command} {options} >&-"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert ended.stderr == "liftcluster: the output cannot be written: Bad file descriptor\n"
+
+
+def test_a_closed_stdout_does_not_matter_to_who_writes_nothing_there(mine):
+    page = mine.with_name("page.html")
+    command = f"{sys.executable} -m liftcluster report {mine} -c a,b -l kmeans,ward -o {page}"
+    ended = subprocess.run(
+        ["bash", "-c", f"{command} <&- >&-"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert (ended.returncode, "written to" in ended.stderr) == (0, True)
+
+
+def test_a_closed_stderr_puts_no_messages_on_stdout(mine):
+    command = f"{sys.executable} -m liftcluster compare {mine} -l kmeans,ward --json"
+    shown = subprocess.run(["bash", "-c", f"{command} 2>&-"], stdout=subprocess.PIPE, check=True)
+    assert json.loads(shown.stdout)["names"] == ["kmeans", "ward"]

@@ -14,7 +14,6 @@ from ..files import (
     check_target,
     read_clusterings,
     write_columns,
-    write_csv,
 )
 from . import options as o
 from .application import EXIT_CODES, app
@@ -23,6 +22,7 @@ from .showing import (
     make_console,
     show_comparison,
     show_consensus,
+    show_csv,
     show_json,
     show_lift,
     show_matrix,
@@ -150,7 +150,7 @@ def consensus_command(
     show_notes(read, quiet)
     table = consensus_columns(found, read)
     if out == "-":
-        write_csv(sys.stdout, table)
+        show_csv(table)
         return
     if out is not None:
         write_columns(out, table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
@@ -24,12 +25,12 @@ _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit: 0 done, 2 the input is to be mended, 1 our fault, 130 stopped."""
+    _open_streams()
     given = sys.argv[1:] if args is None else list(args)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if _asked(given, "--quiet", "-q") else "always", UserWarning)
         warnings.showwarning = _show_warning
-        code = _run(given)
-        code = _flush() or code
+        code = _flush(_run(given))
     sys.exit(code)
 
 
@@ -89,12 +90,26 @@ def _asked(args: list[str], *names: str) -> bool:
     return any(name in args for name in names)
 
 
-def _flush() -> int:
-    """Write out what is left; a full disk or a closed pipe shows only now."""
+def _open_streams() -> None:
+    """Make the streams take any name, and put something in the place of those that are closed.
+
+    In order, so that no file of ours is given the number of a stream. What cannot be written to
+    stdout is an error, so its substitute is one that only reads; messages may get lost.
+    """
+    for name, flags in {"stdin": os.O_RDONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}.items():
+        if getattr(sys, name) is None:
+            substitute = os.open(os.devnull, flags)
+            setattr(sys, name, os.fdopen(substitute, "r" if name == "stdin" else "w"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _flush(code: int) -> int:
+    """Write out what is left; a full disk or a closed pipe shows only now, if not before."""
     try:
         sys.stdout.flush()
     except OSError as error:
         # Python flushes once more when it ends, and would complain then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0 if isinstance(error, BrokenPipeError) else _explain(error)
-    return 0
+        return code if code or isinstance(error, BrokenPipeError) else _explain(error)
+    return code
