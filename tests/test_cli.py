@@ -350,6 +350,12 @@ def test_a_warning_is_one_line(run, tmp_path):
     assert run(*args, "--quiet")[2] == ""
 
 
+def test_a_warning_names_options_as_the_command_line_does(run, mine):
+    code, _, err = run("consensus", mine, "-c", "a,b", "-l", "kmeans,ward", "-k", 3)
+    assert code == 0
+    assert "take the best: --method medoid\n" in err
+
+
 def test_a_reader_that_goes_away_leaves_no_trace(mine):
     command = f"{sys.executable} -m liftcluster consensus {mine} -c a,b,c,d -l kmeans,ward -k 3 --out - | true"
     shown = subprocess.run(

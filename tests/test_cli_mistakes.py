@@ -170,6 +170,23 @@ def test_a_file_that_is_read_is_never_overwritten(mistake, folder, command):
     assert "would be overwritten" in mistake(command.format(name=folder.name))
 
 
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("compare wide.csv -c a,b,c,d -l u,v --lift grid", "use --lift fourier"),
+        ("compare wide.csv -c a -l u,none", "(empty cells, NA and -1 are noise)"),
+        ("consensus mine.csv -l u,v -k 2 --labels-only", "labels alone give --n-clusters"),
+    ],
+)
+def test_a_mistake_is_explained_in_the_words_of_the_command_line(mistake, folder, command, words):
+    rows = "".join(f"{i},{i % 3},{i % 4},{i % 5},{i % 2},{i % 3},-1\n" for i in range(20))
+    (folder / "wide.csv").write_text(f"a,b,c,d,u,v,none\n{rows}")
+    message = mistake(command)
+    assert words in message
+    assert '="' not in message
+    assert "argument" not in message
+
+
 def test_a_file_without_permission_is_refused(mistake, folder, monkeypatch):
     real = open
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -21,6 +22,14 @@ _PACKAGE = __name__.split(".")[0]
 
 # What typer raises for wrong arguments, wherever it keeps it: its own click or the real one.
 _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+# What the library says to who writes Python, as the command line says it.
+_WORDS = {
+    r'\b(lift|method)="(\w+)"': r"--\1 \2",
+    r"\bgive n_clusters\b": "give --n-clusters",
+    r"\bthe points X\b": "the points",
+    r"\(see the argument noise\)": "(empty cells, NA and -1 are noise)",
+}
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
@@ -62,7 +71,7 @@ def _explain(error: Exception) -> int:
     if isinstance(error, MemoryError):
         return _say("there is not enough memory; take fewer points, or --lift fourier", 2)
     if isinstance(error, ValueError | TypeError | ImportError) and _is_ours(error):
-        return _say(str(error), 2)
+        return _say(_in_options(str(error)), 2)
     return _say(
         f"unexpected {type(error).__name__}: {error}; this is a bug: please report it with what "
         "--debug shows",
@@ -83,7 +92,13 @@ def _say(message: str, code: int) -> int:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    _say(f"warning: {message}", 0)
+    _say(f"warning: {_in_options(str(message))}", 0)
+
+
+def _in_options(message: str) -> str:
+    for python, words in _WORDS.items():
+        message = re.sub(python, words, message)
+    return message
 
 
 def _asked(args: list[str], *names: str) -> bool:
