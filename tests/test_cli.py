@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -480,3 +481,11 @@ def test_a_closed_stderr_puts_no_messages_on_stdout(mine):
     command = f"{sys.executable} -m liftcluster compare {mine} -l kmeans,ward --json"
     shown = subprocess.run(["bash", "-c", f"{command} 2>&-"], stdout=subprocess.PIPE, check=True)
     assert json.loads(shown.stdout)["names"] == ["kmeans", "ward"]
+
+
+def test_the_flowers_are_written_beside_what_makes_them(tmp_path):
+    copy = Path(shutil.copy(ROOT / "examples" / "make_flowers.py", tmp_path))
+    subprocess.run([sys.executable, copy], check=True, cwd=ROOT)
+    made = (tmp_path / "flowers.csv").read_text().splitlines()
+    kept = (ROOT / "examples" / "flowers.csv").read_text().splitlines()
+    assert (made[0], len(made)) == (kept[0], len(kept))
