@@ -1,12 +1,14 @@
 """Write flowers.csv: Fisher's iris under four clusterings, for the README's commands.
 
-    python examples/make_flowers.py examples/flowers.csv
+    python examples/make_flowers.py
 
+writes it beside this file; another place can be given.
 An empty cell of the column dbscan is a flower in no cluster; p_0, p_1 and p_2 are the memberships
 of a Gaussian mixture.
 """
 
 import sys
+from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
@@ -25,7 +27,7 @@ memberships = GaussianMixture(3, random_state=0).fit(X).predict_proba(X).round(4
 memberships[:, 0] = (1 - memberships[:, 1:].sum(axis=1)).round(4)
 
 write_columns(
-    sys.argv[1],
+    sys.argv[1] if sys.argv[1:] else Path(__file__).with_name("flowers.csv"),
     {"flower": np.array([f"f{i:03}" for i in range(1, len(X) + 1)])}
     | {name: X[:, j] for j, name in enumerate(names)}
     | {"kmeans": kmeans, "ward": ward, "dbscan": dbscan, "p": memberships},

@@ -4,8 +4,11 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +20,7 @@ import liftcluster as lc
 from liftcluster.cli import app, main
 from liftcluster.files import open_table
 
+ROOT = Path(__file__).parent.parent
 X = load_iris().data
 KMEANS = KMeans(3, n_init=1, random_state=0).fit(X).labels_
 WARD = AgglomerativeClustering(3).fit(X).labels_
@@ -274,6 +278,18 @@ def test_soft_clusterings_are_read_from_columns(run, tmp_path):
     assert found == pytest.approx(lc.distance(["a", "a", "b", "b"], R, [[0.0], [1], [5], [6]]))
 
 
+def test_a_long_list_of_memberships_is_no_file(run, tmp_path):
+    names = [f"probability_{j}" for j in range(40)]
+    path, out = tmp_path / "soft.csv", tmp_path / "found.csv"
+    rows = [[int(i % 40 == j) for j in range(40)] for i in range(80)]
+    lines = [["x", "kind", *names], *([i, i % 3, *row] for i, row in enumerate(rows))]
+    path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
+    out.write_text("what was there\n")
+    soft = "soft=" + ",".join(names)
+    code, _, err = run("consensus", path, "-c", "x", "-l", "kind", "-m", soft, "-k", 3, "-o", out)
+    assert code == 0, err
+
+
 def test_a_report_is_asked_for_with_what_the_command_line_says(run, mine, monkeypatch):
     asked = {}
 
@@ -335,6 +351,12 @@ def test_a_warning_is_one_line(run, tmp_path):
     assert run(*args, "--quiet")[2] == ""
 
 
+def test_a_warning_names_options_as_the_command_line_does(run, mine):
+    code, _, err = run("consensus", mine, "-c", "a,b", "-l", "kmeans,ward", "-k", 3)
+    assert code == 0
+    assert "take the best: --method medoid\n" in err
+
+
 def test_a_reader_that_goes_away_leaves_no_trace(mine):
     command = f"{sys.executable} -m liftcluster consensus {mine} -c a,b,c,d -l kmeans,ward -k 3 --out - | true"
     shown = subprocess.run(
@@ -348,14 +370,27 @@ def test_a_reader_that_goes_away_leaves_no_trace(mine):
     assert shown.returncode == 0
 
 
-def test_an_interrupt_ends_with_130(run, mine, monkeypatch):
+def test_an_interrupt_ends_with_130_and_says_so(run, mine, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("liftcluster.cli.commands.compare_two", interrupted)
-    code, out, err = run("compare", mine, "-l", "kmeans,ward")
-    assert (code, out) == (130, "")
-    assert "Traceback" not in err
+    found = run("compare", mine, "-l", "kmeans,ward")
+    assert found == (130, "", "liftcluster: stopped\n")
+
+
+def test_an_interrupt_while_the_package_is_loaded_ends_with_130_and_says_so(tmp_path):
+    (tmp_path / "numpy.py").write_text("raise KeyboardInterrupt")
+    start = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, name = start["liftcluster"].split(":")
+    ended = subprocess.run(
+        [sys.executable, "-c", f"from {module} import {name}; {name}()", "measures"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "liftcluster: stopped\n")
 
 
 def test_a_fault_of_ours_ends_with_1_and_asks_for_a_report(run, mine, monkeypatch):
@@ -380,3 +415,77 @@ def test_progress_is_quiet_where_there_is_no_terminal(mine):
     )
     assert shown.stderr == ""
     assert "\x1b" not in shown.stdout
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """A file with names that ASCII does not know."""
+    path = tmp_path / "données.csv"
+    rows = "".join(f"{i},{'àß'[i > 3]},{'中文'[i % 2]}\n" for i in range(8))
+    path.write_text(f"x,été,中\n{rows}", encoding="utf-8")
+    return path
+
+
+def in_ascii(*args):
+    return subprocess.run(
+        [sys.executable, "-m", "liftcluster", *args],
+        capture_output=True,
+        check=False,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )
+
+
+@pytest.mark.parametrize("command", ["compare", "consensus", "measures"])
+def test_tables_can_be_shown_where_only_ascii_can(foreign, command):
+    options = [] if command == "measures" else [str(foreign), "-c", "x", "-l", "été,中"]
+    ended = in_ascii(command, *options)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.isascii()
+    assert command == "measures" or rb"\xe9t\xe9" in ended.stdout
+
+
+def test_json_is_json_where_only_ascii_can_be_shown(foreign):
+    ended = in_ascii("compare", str(foreign), "-c", "x", "-l", "été,中", "--json")
+    assert ended.stdout.isascii()
+    assert json.loads(ended.stdout)["names"] == ["été", "中"]
+
+
+def test_a_consensus_through_a_pipe_is_always_utf8(foreign):
+    foreign.write_text(foreign.read_text("utf-8").replace("x,", "é,", 1), "utf-8")
+    args = (str(foreign), "--labels-only", "-l", "été,中", "--id", "é", "-k", "2")
+    ended = in_ascii("consensus", *args, "--method", "majority", "-o", "-")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.decode("utf-8").startswith("é,consensus,confidence")
+
+
+@pytest.mark.parametrize("options", ["", "--json", "--out -"])
+def test_a_closed_stdout_is_one_line(mine, options):
+    command = f"{sys.executable} -m liftcluster consensus {mine} -q -c a,b -l kmeans,ward -k 3"
+    ended = subprocess.run(
+        ["bash", "-c", f"{command} {options} >&-"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert ended.stderr == "liftcluster: the output cannot be written: Bad file descriptor\n"
+
+
+def test_a_closed_stdout_does_not_matter_to_who_writes_nothing_there(mine):
+    page = mine.with_name("page.html")
+    command = f"{sys.executable} -m liftcluster report {mine} -c a,b -l kmeans,ward -o {page}"
+    ended = subprocess.run(
+        ["bash", "-c", f"{command} <&- >&-"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert (ended.returncode, "written to" in ended.stderr) == (0, True)
+
+
+def test_a_closed_stderr_puts_no_messages_on_stdout(mine):
+    command = f"{sys.executable} -m liftcluster compare {mine} -l kmeans,ward --json"
+    shown = subprocess.run(["bash", "-c", f"{command} 2>&-"], stdout=subprocess.PIPE, check=True)
+    assert json.loads(shown.stdout)["names"] == ["kmeans", "ward"]
+
+
+def test_the_flowers_are_written_beside_what_makes_them(tmp_path):
+    copy = Path(shutil.copy(ROOT / "examples" / "make_flowers.py", tmp_path))
+    subprocess.run([sys.executable, copy], check=True, cwd=ROOT)
+    made = (tmp_path / "flowers.csv").read_text().splitlines()
+    kept = (ROOT / "examples" / "flowers.csv").read_text().splitlines()
+    assert (made[0], len(made)) == (kept[0], len(kept))

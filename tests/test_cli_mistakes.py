@@ -133,6 +133,60 @@ def test_a_folder_without_permission_is_refused_before_the_work(mistake, monkeyp
     assert "cannot be written: no permission" in mistake(command)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "consensus mine.csv -c x,y -l u,v -k 2 --out found.csv",
+        "report mine.csv -l u,v --out found.html",
+    ],
+)
+def test_a_file_in_a_folder_without_permission_is_refused_before_the_work(
+    mistake, folder, monkeypatch, command
+):
+    (folder / "found.csv").write_text("what was there\n")
+    (folder / "found.html").write_text("what was there\n")
+    monkeypatch.setattr(os, "access", lambda path, mode: not os.path.isdir(path))
+    monkeypatch.setattr("liftcluster.cli.commands.read_clusterings", None)
+    assert "cannot be written: no permission" in mistake(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "consensus mine.csv -c x,y -l u,v -k 2 --out mine.csv",
+        "consensus mine.csv -c x,y -l u,v -k 2 --out ../{name}/mine.csv",
+        "consensus mine.csv -c x,y --labels-file others.csv -k 2 --out others.csv",
+        "consensus mine.csv -c x,y -l u -m soft=soft.csv -k 2 --out soft.csv",
+        "consensus linked.csv -c x,y -l u,v -k 2 --out mine.csv",
+        "report page.html -c x,y -l u,v --out page.html",
+        "report mine.csv -c x,y --labels-file page.html --out page.html",
+    ],
+)
+def test_a_file_that_is_read_is_never_overwritten(mistake, folder, command):
+    (folder / "others.csv").write_text("w\n" + "a\nb\n" * 10)
+    (folder / "soft.csv").write_text("p,q\n" + "0,1\n1,0\n" * 10)
+    (folder / "page.html").write_text(GOOD)
+    (folder / "linked.csv").symlink_to("mine.csv")
+    assert "would be overwritten" in mistake(command.format(name=folder.name))
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("compare wide.csv -c a,b,c,d -l u,v --lift grid", "use --lift fourier"),
+        ("compare wide.csv -c a -l u,none", "(empty cells, NA and -1 are noise)"),
+        ("consensus mine.csv -l u,v -k 2 --labels-only", "labels alone give --n-clusters"),
+    ],
+)
+def test_a_mistake_is_explained_in_the_words_of_the_command_line(mistake, folder, command, words):
+    rows = "".join(f"{i},{i % 3},{i % 4},{i % 5},{i % 2},{i % 3},-1\n" for i in range(20))
+    (folder / "wide.csv").write_text(f"a,b,c,d,u,v,none\n{rows}")
+    message = mistake(command)
+    assert words in message
+    assert '="' not in message
+    assert "argument" not in message
+
+
 def test_a_file_without_permission_is_refused(mistake, folder, monkeypatch):
     real = open
 

@@ -14,7 +14,6 @@ from ..files import (
     check_target,
     read_clusterings,
     write_columns,
-    write_csv,
 )
 from . import options as o
 from .application import EXIT_CODES, app
@@ -23,6 +22,7 @@ from .showing import (
     make_console,
     show_comparison,
     show_consensus,
+    show_csv,
     show_json,
     show_lift,
     show_matrix,
@@ -140,7 +140,7 @@ def consensus_command(
     * `liftcluster consensus labels.csv --labels a,b,c -k 4 --labels-only --method majority`
     """
     if out is not None and out != "-":
-        check_target(out, _TABLES)
+        check_target(out, _TABLES, _files_read(points, labels_file, memberships))
     if out == "-" and json:
         raise InputError("--json and --out - both write to stdout; choose one")
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
@@ -150,7 +150,7 @@ def consensus_command(
     show_notes(read, quiet)
     table = consensus_columns(found, read)
     if out == "-":
-        write_csv(sys.stdout, table)
+        show_csv(table)
         return
     if out is not None:
         write_columns(out, table)
@@ -211,7 +211,7 @@ def report_command(
 
     * `liftcluster report cells.h5ad -c X_pca -l leiden,cell_type --consensus auto`
     """
-    check_target(out, (".html", ".htm"))
+    check_target(out, (".html", ".htm"), _files_read(points, labels_file, memberships))
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
     k = None if consensus is None else o.as_n_clusters(consensus)
     wanted, method = o.as_measures(measures) or None, o.as_method(method)
@@ -256,6 +256,13 @@ def _read(
         standardize=standardize,
         points=not labels_only,
     )
+
+
+def _files_read(
+    points: Path, labels_file: list[Path] | None, memberships: list[str] | None
+) -> list[Path]:
+    """Every file that might be read; memberships are columns more often than files."""
+    return [points, *(labels_file or []), *(Path(m.split("=", 1)[-1]) for m in memberships or [])]
 
 
 def _as_lists(tables: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -21,21 +23,30 @@ _PACKAGE = __name__.split(".")[0]
 # What typer raises for wrong arguments, wherever it keeps it: its own click or the real one.
 _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
+# What the library says to who writes Python, as the command line says it.
+_WORDS = {
+    r'\b(lift|method)="(\w+)"': r"--\1 \2",
+    r"\bgive n_clusters\b": "give --n-clusters",
+    r"\bthe points X\b": "the points",
+    r"\(see the argument noise\)": "(empty cells, NA and -1 are noise)",
+}
+
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit: 0 done, 2 the input is to be mended, 1 our fault, 130 stopped."""
+    _open_streams()
     given = sys.argv[1:] if args is None else list(args)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if _asked(given, "--quiet", "-q") else "always", UserWarning)
         warnings.showwarning = _show_warning
-        code = _run(given)
-        code = _flush() or code
+        code = _flush(_run(given))
     sys.exit(code)
 
 
 def _run(args: list[str]) -> int:
     try:
-        return int(app(args, prog_name="liftcluster", standalone_mode=False) or 0)
+        code = int(app(args, prog_name="liftcluster", standalone_mode=False) or 0)
+        return _say("stopped", 130) if code == 130 else code  # how typer passes on an interrupt
     except SystemExit as stopped:  # typer and rich exit so when the reader of a pipe has gone
         return 0 if stopped.code == 1 else int(stopped.code or 0)
     except (KeyboardInterrupt, typer.Abort):
@@ -60,7 +71,7 @@ def _explain(error: Exception) -> int:
     if isinstance(error, MemoryError):
         return _say("there is not enough memory; take fewer points, or --lift fourier", 2)
     if isinstance(error, ValueError | TypeError | ImportError) and _is_ours(error):
-        return _say(str(error), 2)
+        return _say(_in_options(str(error)), 2)
     return _say(
         f"unexpected {type(error).__name__}: {error}; this is a bug: please report it with what "
         "--debug shows",
@@ -81,19 +92,39 @@ def _say(message: str, code: int) -> int:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    _say(f"warning: {message}", 0)
+    _say(f"warning: {_in_options(str(message))}", 0)
+
+
+def _in_options(message: str) -> str:
+    for python, words in _WORDS.items():
+        message = re.sub(python, words, message)
+    return message
 
 
 def _asked(args: list[str], *names: str) -> bool:
     return any(name in args for name in names)
 
 
-def _flush() -> int:
-    """Write out what is left; a full disk or a closed pipe shows only now."""
+def _open_streams() -> None:
+    """Make the streams take any name, and put something in the place of those that are closed.
+
+    In order, so that no file of ours is given the number of a stream. What cannot be written to
+    stdout is an error, so its substitute is one that only reads; messages may get lost.
+    """
+    for name, flags in {"stdin": os.O_RDONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}.items():
+        if getattr(sys, name) is None:
+            substitute = os.open(os.devnull, flags)
+            setattr(sys, name, os.fdopen(substitute, "r" if name == "stdin" else "w"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _flush(code: int) -> int:
+    """Write out what is left; a full disk or a closed pipe shows only now, if not before."""
     try:
         sys.stdout.flush()
     except OSError as error:
         # Python flushes once more when it ends, and would complain then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0 if isinstance(error, BrokenPipeError) else _explain(error)
-    return 0
+        return code if code or isinstance(error, BrokenPipeError) else _explain(error)
+    return code

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import sys
@@ -16,13 +17,14 @@ from rich.text import Text
 
 from ..combination import Consensus
 from ..explanation import Comparison, Estimate
-from ..files import Clusterings
+from ..files import Clusterings, write_csv
 
 __all__ = [
     "consensus_as_dict",
     "make_console",
     "show_comparison",
     "show_consensus",
+    "show_csv",
     "show_json",
     "show_lift",
     "show_matrix",
@@ -49,7 +51,15 @@ def show_notes(read: Clusterings, quiet: bool) -> None:
 
 
 def show_json(values: Mapping[str, Any]) -> None:
-    typer.echo(json.dumps(_plain(values), indent=2, ensure_ascii=False, allow_nan=False))
+    escape = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    typer.echo(json.dumps(_plain(values), indent=2, ensure_ascii=escape, allow_nan=False))
+
+
+def show_csv(columns: Mapping[str, Any]) -> None:
+    """Columns on stdout as they would be in a file: UTF-8, whatever the terminal speaks."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", newline="")
+    write_csv(sys.stdout, columns)
 
 
 def show_comparison(console: Console, found: Comparison, verbose: bool) -> None:

@@ -7,7 +7,7 @@ import gzip
 import importlib
 import io
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from os import PathLike
@@ -44,8 +44,15 @@ def write_columns(path: str | PathLike[str], columns: Mapping[str, Array]) -> No
         write(file, columns)
 
 
-def check_target(path: str | PathLike[str], suffixes: Collection[str]) -> Path:
-    """A path that could be written, asked before the work rather than after it."""
+def check_target(
+    path: str | PathLike[str],
+    suffixes: Collection[str],
+    inputs: Iterable[str | PathLike[str]] = (),
+) -> Path:
+    """A path that could be written, asked before the work rather than after it.
+
+    None of the files that are read, ``inputs``, may be the one that is written.
+    """
     target = Path(path)
     if target.is_dir():
         raise InputError(f"{target} is a folder; give the name of a file in it")
@@ -54,10 +61,20 @@ def check_target(path: str | PathLike[str], suffixes: Collection[str]) -> Path:
     folder = target.parent
     if not folder.is_dir():
         raise InputError(f"{target} cannot be written: there is no folder {folder}; make it first")
-    there = target if target.exists() else folder
-    if not os.access(there, os.W_OK):
+    if not _may_be_written(target):
         raise InputError(f"{target} cannot be written: no permission; choose another place")
+    for read in map(Path, inputs):
+        if target.is_file() and os.path.exists(read) and target.samefile(read):
+            raise InputError(f"{target} is read and would be overwritten; choose another name")
     return target
+
+
+def _may_be_written(target: Path) -> bool:
+    """A file gives way to another in its folder, so both must allow it; a device stays."""
+    real = target.resolve()
+    if not real.exists():
+        return os.access(real.parent, os.W_OK)
+    return os.access(real, os.W_OK) and (not real.is_file() or os.access(real.parent, os.W_OK))
 
 
 def write_text(path: str | PathLike[str], text: str) -> None:
