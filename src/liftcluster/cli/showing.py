@@ -108,7 +108,7 @@ def show_consensus(console: Console, found: Consensus, verbose: bool) -> None:
     console.print(table)
     console.print(
         f"mean distance to the inputs {found.mean_distance:.4f} "
-        f"(the best of the inputs: {found.best_input_distance:.4f})"
+        f"(the best of them is {found.best_input_distance:.4f} from the others)"
     )
     if found.curve is not None:
         console.print(f"the number of clusters was chosen by {found.curve.criterion}")
