@@ -15,7 +15,9 @@ EVIL = [r"$\frac{bad$", "_hidden", "two\nlines", "very long " + "name" * 50]
 
 
 # A picture of how k was chosen is no judgement of the consensus.
-pytestmark = pytest.mark.filterwarnings("ignore:the consensus is farther")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:the consensus is farther", "ignore:medoid chooses the number"
+)
 
 
 @pytest.fixture(autouse=True)
