@@ -39,11 +39,11 @@ def test_kernel_values_are_within_the_stated_error(seed, d, exponent, bandwidths
     np.testing.assert_allclose((Z**2).sum(axis=1), 1, rtol=1e-12)  # a point is like itself
 
 
-@pytest.mark.parametrize("d", [1, 2, 3])
-@pytest.mark.parametrize("range_", [1.0, 10.0, 20.0, 400.0])
+@pytest.mark.parametrize(
+    ("d", "range_"),
+    [(1, 1.0), (1, 10.0), (1, 400.0), (2, 1.0), (2, 10.0), (2, 20.0), (3, 1.0), (3, 10.0)],
+)
 def test_single_precision_is_within_the_stated_error(d, range_):
-    if range_**d > 5_000:
-        pytest.skip("too large a grid")
     rng = np.random.default_rng(d)
     X = rng.uniform(0, range_, (60, d))
     X[30:] = np.clip(X[:30] + 0.5 * rng.standard_normal((30, d)), 0, range_)

@@ -14,7 +14,13 @@ from ._typing import FloatArray, Points, RngLike
 from ._validation import check_choice, check_positive, column_ranges, make_rng
 from .kernels import Kernel, ShiftInvariant, as_kernel
 from .lifts.base import Lift, sums_of_many, take_rows
-from .lifts.choice import choose_lift, grid_where_it_fits, make_feature_lift, resolve_bandwidth
+from .lifts.choice import (
+    choose_lift,
+    dimension,
+    grid_where_it_fits,
+    make_feature_lift,
+    resolve_bandwidth,
+)
 from .lifts.fourier import SAMPLINGS
 from .lifts.grid import GridLift
 from .lifts.span import fit_span_lift, fit_span_lifts
@@ -63,7 +69,7 @@ def lift_rows(
     resolved = resolve_bandwidth(resolved, pool, bandwidth)
     n = sum(len(X) for X, _ in samples)
     name = choose_lift(
-        lift, n, resolved, n_components, spans=True, d=_dimension(pool), sampling=sampling
+        lift, n, resolved, n_components, spans=True, d=dimension(pool), sampling=sampling
     )
     if name == "exact":
         return fit_span_lift(resolved, *_one_sample(samples))
@@ -95,10 +101,6 @@ def _box(samples: list[Sample]) -> tuple[Any, Any]:
     """The corners of the box of all points."""
     lows, highs = zip(*(column_ranges(X) for X, _ in samples), strict=True)
     return np.min(lows, axis=0), np.max(highs, axis=0)
-
-
-def _dimension(points: Points) -> int | None:
-    return points.shape[1] if getattr(points, "ndim", 0) == 2 else None
 
 
 def lift_scales(

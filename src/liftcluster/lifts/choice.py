@@ -23,6 +23,7 @@ from .transformer import fit_transformer_lift, is_transformer
 __all__ = [
     "LIFTS",
     "choose_lift",
+    "dimension",
     "grid_where_it_fits",
     "make_feature_lift",
     "make_lift",
@@ -96,7 +97,7 @@ def make_lift(
         resolved,
         n_components,
         spans=stack is not None,
-        d=_dimension(points),
+        d=dimension(points),
         sampling=sampling,
     )
     if name == "exact":
@@ -227,7 +228,8 @@ def make_feature_lift(
     )
 
 
-def _dimension(points: Points) -> int | None:
+def dimension(points: Points) -> int | None:
+    """Number of coordinates, where the points have any."""
     return points.shape[1] if getattr(points, "ndim", 0) == 2 else None
 
 
