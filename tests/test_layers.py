@@ -11,10 +11,12 @@ ROOT = Path(liftcluster.__file__).parent
 LAYERS = [
     ["_typing", "_progress", "_writing", "_html", "_native", "_threads"],
     ["_arrays"],
-    ["_validation", "_labels"],
+    ["_validation", "_labels", "distances"],
     ["partition", "kernels", "transport", "uncertainty"],
     ["scales", "stack", "contingency"],
-    ["lifts.base", "lifts.engine", "lifts.nufft", "lifts.spectral"],
+    ["lifts.device", "lifts.nufft", "lifts.spectral", "lifts._triton"],
+    ["lifts.engine", "lifts.fused"],
+    ["lifts.base", "lifts.waves"],
     ["lifts.trigonometric"],
     ["lifts.fourier", "lifts.structured", "lifts.grid"],
     ["lifts.nystrom", "lifts.span", "lifts.transformer"],
@@ -119,5 +121,5 @@ def test_only_one_file_may_name_other_array_libraries():
 
 def test_the_reader_of_imports_sees_relative_ones():
     ours, others = imports_of(ROOT / "lifts" / "fourier.py")
-    assert {"kernels", "lifts.trigonometric", "_arrays"} <= ours
+    assert {"kernels", "lifts.trigonometric", "_validation"} <= ours
     assert "numpy" in others

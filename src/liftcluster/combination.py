@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import from_device, namespace
 from ._html import paragraph, table
 from ._typing import FloatArray, IntArray, Points, RngLike
 from ._validation import check_choice, check_count, make_rng
@@ -117,7 +118,10 @@ class Consensus:
         return [sorted(parts, key=lambda part: -part[2]) for parts in made_of]
 
     def predict(self, X: Points) -> IntArray:
-        """Consensus cluster of new points: that of the largest ⟨φ(x), v⟩."""
+        """Consensus cluster of new points: that of the largest ⟨φ(x), v⟩.
+
+        Labels of points on a device stay there.
+        """
         lift, centres = self._map()
         return lift.assign(X, centres)
 
@@ -318,10 +322,12 @@ def shares_of_scores(scores: FloatArray) -> FloatArray:
 
     A point that is similar to no centre at all belongs to all alike.
     """
-    positive = np.maximum(scores, 0)
-    total = positive.sum(axis=1, keepdims=True)
-    alike = 1 / scores.shape[1]
-    return np.divide(positive, total, out=np.full_like(positive, alike), where=total > 0)
+    xp = namespace(scores)
+    positive = xp.clip(scores, min=0.0)
+    total = xp.sum(positive, axis=1, keepdims=True)
+    some = total > 0
+    shares = positive / xp.where(some, total, xp.ones_like(total))
+    return xp.where(some, shares, xp.full_like(shares, 1 / scores.shape[1]))
 
 
 def _bandwidth_for(method: Method | None, bandwidth: Any) -> Any:
@@ -375,7 +381,7 @@ def _combine_vectors(
         codes, name = group_by(method, rep, k, rng=rng), "lift_km"
     centres = group_centres(rep, codes, int(codes.max()) + 1)
     assert rep.lift is not None
-    scores = rep.lift.scores(X, centres)
+    scores = from_device(rep.lift.scores(X, centres))
     labels = scores.argmax(axis=1)
     used = np.flatnonzero(np.bincount(labels, minlength=len(centres)))
     if not all_points:

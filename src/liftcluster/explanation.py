@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
+from ._arrays import from_device
 from ._html import items, paragraph, table
 from ._typing import FloatArray, Points
 from .measures.lifted import lift_transport
@@ -167,11 +168,11 @@ class Comparison:
             raise ValueError("give both cluster and other, or neither")
         if cluster is not None:
             v = P.vectors[_position(P, cluster)] - Q.vectors[_position(Q, other)]
-            return np.asarray(rep.lift.scores(where, v[None, :])[:, 0])
+            return from_device(rep.lift.scores(where, v[None, :]))[:, 0]
         flows = np.argwhere(self.plan > _ROUNDING)
         V = P.vectors[flows[:, 0]] - Q.vectors[flows[:, 1]]
         mass = self.plan[flows[:, 0], flows[:, 1]]
-        return np.asarray(np.abs(rep.lift.scores(where, V)) @ mass)
+        return np.asarray(np.abs(from_device(rep.lift.scores(where, V))) @ mass)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain Python values, fit for JSON if the cluster names are."""

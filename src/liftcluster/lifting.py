@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ._arrays import to_numpy
 from ._typing import FloatArray, Points, RngLike
 from ._validation import check_choice, check_positive, column_ranges, make_rng
 from .kernels import Kernel, ShiftInvariant, as_kernel
@@ -19,6 +20,7 @@ from .lifts.choice import (
     dimension,
     grid_where_it_fits,
     make_feature_lift,
+    n_points,
     resolve_bandwidth,
 )
 from .lifts.fourier import SAMPLINGS
@@ -67,7 +69,7 @@ def lift_rows(
     samples = _checked(samples, resolved)
     pool = pool_points([X for X, _ in samples])
     resolved = resolve_bandwidth(resolved, pool, bandwidth)
-    n = sum(len(X) for X, _ in samples)
+    n = sum(n_points(X) for X, _ in samples)
     name = choose_lift(
         lift, n, resolved, n_components, spans=True, d=dimension(pool), sampling=sampling
     )
@@ -89,7 +91,7 @@ def lift_rows(
 
 def _grid_for(samples: list[Sample], kernel: Kernel, tol: float | None) -> GridLift | None:
     """A grid of frequencies for these points, if one is precise enough and not too large."""
-    box, n = _box(samples), sum(len(X) for X, _ in samples)
+    box, n = _box(samples), sum(n_points(X) for X, _ in samples)
     if tol is None:
         return grid_where_it_fits(kernel, box, n)
     # A distance errs by no more than √(4ε) over the length of a mean embedding, rarely below 0.2.
@@ -118,7 +120,7 @@ def lift_scales(
     """
     rng = make_rng(rng)
     samples = _checked(samples, kernels[0])
-    n = sum(len(X) for X, _ in samples)
+    n = sum(n_points(X) for X, _ in samples)
     name = choose_lift(lift, n, kernels[0], n_components, spans=True, sampling=sampling)
     if name == "exact":
         return [(made, V) for made, V in fit_span_lifts(kernels, *_one_sample(samples))]
@@ -213,7 +215,7 @@ def _one_sample(samples: list[Sample]) -> Sample:
     """Several samples as one: points one after another, memberships block by block."""
     if len(samples) == 1:
         return samples[0]
-    blocks = [R.rows(slice(0, len(X))) for X, R in samples]
+    blocks = [R.rows(slice(0, R.shape[0])) for _, R in samples]
     matrix = sp.csr_array(sp.block_diag(blocks, format="csr"))
     return _concatenate([X for X, _ in samples]), MatrixRows(matrix)
 
@@ -222,12 +224,12 @@ def pool_points(point_sets: list[Points]) -> Points:
     """Points that stand for all samples alike: all of one, some of each of several."""
     if len(point_sets) == 1:
         return point_sets[0]
-    n = sum(map(len, point_sets))
+    n = sum(map(n_points, point_sets))
     rng = np.random.default_rng(0)  # always the same points: a bandwidth is no experiment
     chosen = []
     for X in point_sets:
-        size = min(len(X), max(1, _POOL * len(X) // n))
-        rows = np.sort(rng.choice(len(X), size, replace=False))
+        size = min(n_points(X), max(1, _POOL * n_points(X) // n))
+        rows = np.sort(rng.choice(n_points(X), size, replace=False))
         chosen.append(take_rows(X, rows))
     return _concatenate(chosen)
 
@@ -237,4 +239,4 @@ def _concatenate(point_sets: list[Points]) -> Points:
         return point_sets[0]
     if all(isinstance(X, list | tuple) for X in point_sets):
         return [x for X in point_sets for x in X]
-    return np.concatenate([np.asarray(X) for X in point_sets])
+    return np.concatenate([to_numpy(X) for X in point_sets])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import from_device, on_device
 from .._typing import Array, Points, RngLike
 from .._validation import check_choice, check_count, column_ranges, make_rng
 from ..kernels import Discrete, Gaussian, Kernel, Precomputed, ShiftInvariant, as_kernel
@@ -27,6 +28,7 @@ __all__ = [
     "grid_where_it_fits",
     "make_feature_lift",
     "make_lift",
+    "n_points",
     "resolve_bandwidth",
 ]
 
@@ -91,9 +93,10 @@ def make_lift(
     resolved = as_kernel(kernel)
     points = resolved.points(X, None if stack is None else stack.shape[0])
     resolved = resolve_bandwidth(resolved, points, bandwidth)
+    n = n_points(points)
     name = choose_lift(
         lift,
-        len(points),
+        n,
         resolved,
         n_components,
         spans=stack is not None,
@@ -111,7 +114,7 @@ def make_lift(
         name,
         points,
         resolved,
-        n=len(points),
+        n=n,
         n_components=n_components,
         sampling=sampling,
         rng=rng,
@@ -233,7 +236,11 @@ def dimension(points: Points) -> int | None:
     return points.shape[1] if getattr(points, "ndim", 0) == 2 else None
 
 
+def n_points(points: Points) -> int:
+    return int(points.shape[0]) if on_device(points) else len(points)
+
+
 def _middle(points: Points) -> Any:
     """A point amid the others: phases near zero are more precise than phases far from it."""
-    some = points[:: max(1, len(points) // 1000)]
+    some = from_device(points[:: max(1, n_points(points) // 1000), ...])
     return (some / len(some)).sum(axis=0, dtype=np.float64)  # a mean that cannot overflow
