@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -14,7 +14,7 @@ from .precision import (
     plan_precision_mnist,
     tell_precision,
 )
-from .section import Section
+from .section import Claim, Section, Values
 from .sensitivity import TABLE_1
 from .table_of_runtimes import TABLE_2
 from .tables_of_consensus import TABLE_3, TABLE_4
@@ -23,7 +23,13 @@ __all__ = ["SECTIONS"]
 
 
 def _constructed(
-    number: int, title: str, function: Any, check: Any, tell: Any, draw: Any, **options: Any
+    number: int,
+    title: str,
+    function: Callable[..., Values],
+    check: Callable[[Values], list[Claim]],
+    tell: Callable[[Values], str],
+    draw: Callable[[Values, Mapping[str, Any]], Any],
+    **options: Any,
 ) -> Section:
     """A figure of points that are made, not found."""
     called = f"figure-{number}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -222,7 +222,9 @@ def tell_views(values: Values) -> str:
     )
 
 
-def only(piece: str, function: Any, options: Values) -> Any:
+def only(
+    piece: str, function: Callable[..., Values], options: Values
+) -> Callable[[Settings, Mapping[str, Located]], dict[str, Piece]]:
     """A plan of one piece, which needs no data."""
 
     def plan(settings: Settings, located: Mapping[str, Located]) -> dict[str, Piece]:
@@ -231,7 +233,11 @@ def only(piece: str, function: Any, options: Values) -> Any:
     return plan
 
 
-def with_claims(check: Any) -> Any:
+def with_claims(
+    check: Callable[[Values], list[Claim]],
+) -> Callable[[Mapping[str, Any]], Values]:
+    """What the one piece found, and what it says of the paper's sentences."""
+
     def gather(results: Mapping[str, Any]) -> Values:
         values: Values = dict(results["all"])
         return values | {"claims": [claim.as_dict() for claim in check(values)]}

@@ -50,12 +50,10 @@ def draw_triple(values: Values, results: Mapping[str, Any]) -> Any:
         _scatter(ax, X, labels)
         moved = labels != reference
         ax.scatter(*X[moved].T, s=110, facecolors="none", edgecolors="black", linewidths=1)
-        found = values["distances"].get(name)
-        title = (
-            f"{name}: reference"
-            if found is None
-            else (f"{name}: to RP\nRand {found['rand']:.3f}\nLiftEMD {found['lift_emd']:.3f}")
-        )
+        title = f"{name}: reference"
+        if name in values["distances"]:
+            found = values["distances"][name]
+            title = f"{name}: to RP\nRand {found['rand']:.3f}\nLiftEMD {found['lift_emd']:.3f}"
         ax.set_title(title, fontsize=10.5)
         ax.set_xlabel("x")
     axes[0].set_ylabel("y")

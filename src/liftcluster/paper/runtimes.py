@@ -34,22 +34,24 @@ def plan_run_times(settings: Settings, located: Mapping[str, Located]) -> dict[s
         f"{name} both": Piece(f"table-2-{name}", time_constructed, {"name": name}, alone=True)
         for name in ("2d3c", "2d2c")
     }
-    for name, where in located.items():
-        kmeans = kmeans_piece(where, 0)
-
-        def piece(kind: str, function: Callable[..., Any], **options: Any) -> Piece:
-            return Piece(f"table-2-{name}-{kind}", function, options, where, (kmeans,), alone=True)  # noqa: B023
-
-        few = name == "wine"
-        pieces[f"{name} lift"] = piece("lift", time_lift, components=200 if few else 4000)
-        if name != "mnist-train" or settings.full:
-            pieces[f"{name} cdistance"] = piece("cdistance", time_cdistance, sample=None)
-        else:
-            pieces |= {
-                f"{name} cdistance of {n}": piece(f"cdistance-{n}", time_cdistance, sample=n)
-                for n in SAMPLES
-            }
+    for where in located.values():
+        pieces |= _plan_set(where, settings.full)
     return pieces
+
+
+def _plan_set(where: Located, full: bool) -> dict[str, Piece]:
+    def timing(kind: str, function: Callable[..., Any], **options: Any) -> Piece:
+        needs = (kmeans_piece(where, 0),)
+        return Piece(f"table-2-{where.name}-{kind}", function, options, where, needs, alone=True)
+
+    components = 4000 if where.name.startswith("mnist") else 200  # as in the paper
+    pieces = {f"{where.name} lift": timing("lift", time_lift, components=components)}
+    if where.name == "mnist-train" and not full:
+        return pieces | {
+            f"{where.name} cdistance of {n}": timing(f"cdistance-{n}", time_cdistance, sample=n)
+            for n in SAMPLES
+        }
+    return pieces | {f"{where.name} cdistance": timing("cdistance", time_cdistance, sample=None)}
 
 
 def time_constructed(name: str) -> Values:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from threadpoolctl import threadpool_limits
@@ -110,7 +111,8 @@ def _do_in_processes(
     with pool:
         # The largest first: begun last, they would keep one core busy and the others idle.
         largest_first = sorted(pieces, key=_n_points, reverse=True)
-        futures = {pool.submit(_do_one, ledger, piece): piece.name for piece in largest_first}
+        with _interrupts_wait():  # the processes begun here never get any
+            futures = {pool.submit(_do_one, ledger, piece): piece.name for piece in largest_first}
         found = {}
         try:
             for future in as_completed(futures):
@@ -131,6 +133,19 @@ def _do_in_processes(
 
 def _n_points(piece: Piece) -> int:
     return 0 if piece.points is None else SETS[piece.points.name].shape[0]
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Hold back interrupts; processes that are begun meanwhile inherit that, and keep it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _be_a_worker() -> None:
