@@ -2,15 +2,16 @@
 
 import itertools
 import re
+import sys
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
 import liftcluster as lc
-from liftcluster.paper import combining, printed
+from liftcluster.paper import SECTIONS, Settings, combining, printed
 from liftcluster.paper.agreement import best_two, check_table_3, check_table_4
-from liftcluster.paper.data import Labelled
+from liftcluster.paper.data import Labelled, Located
 from liftcluster.paper.digits import check_digits, find_digits
 from liftcluster.paper.precision import bound, check_precision, lift_errors
 from liftcluster.paper.runtimes import share_of_cores_busy, time_cdistance, time_lift
@@ -136,6 +137,20 @@ def test_times_are_of_all_points_or_of_a_sample():
     assert busy is None or 0 <= busy <= 1
 
 
+def test_without_the_extra_for_graphs_it_is_said_what_stands_in(monkeypatch):
+    for module in ("pymetis", "mtkahypar"):
+        monkeypatch.setitem(sys.modules, module, None)
+    rng = np.random.default_rng(0)
+    classes = np.arange(40) % 4
+    points = Labelled(rng.normal(3 * classes[:, None], 1, (40, 2)), classes.astype(str))
+    found = combining.combine_inputs(points, combining.link(points), classes.tolist(), seed=0)
+    assert set(found["methods"]) == set(lc.METHODS) - {"hgpa"}
+    values = SECTIONS["table-3"].gather({"soybean 0": found})
+    shown = SECTIONS["table-3"].tell(values)
+    assert "Graphs are cut by eigenvectors, without pymetis. HGPA is left out: this method" in shown
+    assert re.search(r"\| Soybean \| \S+ \(0.188\) \| – \(0.150\) \|", shown)
+
+
 # Verdicts
 
 
@@ -199,6 +214,7 @@ def test_the_verdicts_on_table_4_follow_the_numbers():
 
 def test_what_ties_with_the_second_is_among_the_best_two():
     assert best_two({"a": 0.5, "b": 0.4004, "c": 0.4, "d": 0.4001}) == ["c", "d", "b"]
+    assert best_two({"a": 0.5, "b": 0.3, "c": 0.4}) == ["b", "c"]
     assert best_two({"a": 0.5}) == ["a"]
 
 
@@ -215,7 +231,7 @@ def test_the_verdicts_on_table_2_follow_the_numbers():
     }
     faster, grows, test, train = check_table_2(rows)
     assert verdicts([faster, grows, test, train]) == [True] * 4
-    assert "MNIST train 6e+03× (extrapolated)" in faster.here
+    assert "2D3C 2×, MNIST test 300×, MNIST train 6,000× (extrapolated)" in faster.here
     assert "3,039 times faster" in test.here
     assert "304× is the machine" in test.here
     assert "other 10× is this library" in test.here
@@ -226,6 +242,36 @@ def test_the_verdicts_on_table_2_follow_the_numbers():
     faster, grows, test, _ = check_table_2(rows)
     assert verdicts([faster, grows, test]) == [False, False, False]
     assert faster.here.startswith("not on 2D3C, MNIST test:")
+
+
+def test_only_a_full_run_waits_for_cdistance_on_all_of_mnist():
+    train = {"mnist-train": Located("mnist-train", "", "")}
+    plans = [SECTIONS["table-2"].plan(Settings(full=full), train) for full in (False, True)]
+    some, whole = ({name for name in plan if "cdistance" in name} for plan in plans)
+    assert some == {f"mnist-train cdistance of {n}" for n in (5000, 10000, 20000)}
+    assert whole == {"mnist-train cdistance"}
+    assert all(piece.alone for plan in plans for piece in plan.values())
+
+
+def test_what_is_extrapolated_or_was_disturbed_is_marked_so():
+    lift = time_row(60_000, 0.1, 0.0, busy=0.5)
+    results = {"mnist-train lift": {k: lift[k] for k in ("n", "d", "lift_emd", "literal", "busy")}}
+    for n in (5_000, 10_000, 20_000):
+        found = {"cdistance": (n / 1000) ** 2, "cdistance_points": n, "cdistance_busy": 0.0}
+        results[f"mnist-train cdistance of {n}"] = found
+    values = SECTIONS["table-2"].gather(results)
+    shown = SECTIONS["table-2"].tell(values)
+    assert values["rows"]["mnist-train"]["cdistance"] == pytest.approx(3600)
+    assert "| ≈ 3,600 s (extrapolated) | 100 ms | 36,000× | 202,681 s | 1,774.2 s |" in shown
+    assert "as n^2.00; `--full` measures it" in shown
+    assert "other processes used up to 50% of its cores" in shown
+    whole = {"cdistance": 5000.0, "cdistance_points": 60_000, "cdistance_busy": 0.0}
+    lift = results["mnist-train lift"] | {"busy": 0.1}
+    full = {"mnist-train lift": lift, "mnist-train cdistance": whole}
+    shown = SECTIONS["table-2"].tell(SECTIONS["table-2"].gather(full))
+    assert "| 5,000 s | 100 ms |" in shown
+    assert "xtrapolated" not in shown
+    assert "not quiet" not in shown
 
 
 def test_the_verdicts_on_precision_follow_the_numbers():

@@ -21,10 +21,12 @@ from liftcluster.paper import SECTIONS, Settings, combining, data, make_paper
 from liftcluster.paper import making as making_module
 from liftcluster.paper.data import Labelled, Located, MissingData, load, locate
 from liftcluster.paper.ledger import Ledger, Piece
+from liftcluster.paper.page import write_page
 from liftcluster.paper.pictures import draw_digits
 from liftcluster.paper.record import circumstances
 from liftcluster.paper.working import do_all
 
+ROOT = Path(__file__).parent.parent
 QUICK = Settings(seeds=2, seeds_mnist=1)
 
 
@@ -255,6 +257,16 @@ def test_sections_of_earlier_runs_stay_on_the_page(tmp_path):
     assert "![Figure 2: concentric circles, where CC fails](images/paper-figure-2.png)" in page
     assert "Not made yet: `liftcluster paper table-2`" in page
     assert (tmp_path / "images" / "paper-figure-2.svg").exists()
+
+
+def test_the_page_in_the_docs_is_what_the_program_writes():
+    """After a change of its words: liftcluster paper table-1 --out docs."""
+    book = json.loads((ROOT / "docs" / "paper.json").read_text(encoding="utf-8"))
+    assert write_page(book) == (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    assert set(book["sections"]) <= set(SECTIONS)
+    for section in book["sections"].values():
+        if "picture" in section:
+            assert (ROOT / "docs" / "images" / section["picture"]).stat().st_size < 150_000
 
 
 def test_the_same_numbers_give_the_same_files(tmp_path):

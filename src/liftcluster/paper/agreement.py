@@ -166,9 +166,10 @@ def _smaller_than_all(emd: Rows, where: str) -> Claim:
     for name, row in emd.items():
         ours, theirs = _best(row, printed.LIFTED), _best(row, printed.HYPERGRAPH)
         if name != "ionosphere" and not row[ours] < row[theirs]:
+            tied = ", which print alike" if row[ours] < row[theirs] + _LAST_DIGIT else ""
             not_so.append(
                 f"{SETS[name].title} ({label(ours)} {row[ours]:.3f}, "
-                f"{label(theirs)} {row[theirs]:.3f})"
+                f"{label(theirs)} {row[theirs]:.3f}{tied})"
             )
     paper = [
         name

@@ -55,7 +55,7 @@ def check_table_2(rows: Mapping[str, Values]) -> list[Claim]:
     sizes = list(ratios.values())
     grows = all(small < large for small, large in pairwise(sizes))
     words = [
-        f"{_title(n)} {ratio:,.3g}×{' (extrapolated)' if rows[n]['extrapolated'] else ''}"
+        f"{_title(n)} {_times(ratio)}{' (extrapolated)' if rows[n]['extrapolated'] else ''}"
         for n, ratio in ratios.items()
     ]
     claims = [
@@ -105,10 +105,10 @@ def _tell(values: Values) -> str:
                 str(row["d"]),
                 f"≈ {cdistance} (extrapolated)" if row["extrapolated"] else cdistance,
                 format_seconds(row["lift_emd"]),
-                f"{row['cdistance'] / row['lift_emd']:,.3g}×",
+                _times(row["cdistance"] / row["lift_emd"]),
                 format_seconds(paper["cdistance"]),
                 format_seconds(paper["lift_emd"]),
-                f"{paper['cdistance'] / paper['lift_emd']:,.3g}×",
+                _times(paper["cdistance"] / paper["lift_emd"]),
             ]
         )
     header = ["", "n", "d", "CDistance here", "LiftEMD here", "ratio"]
@@ -140,6 +140,10 @@ def _explain(rows: Mapping[str, Values]) -> str:
             "measures again."
         )
     return " ".join(text)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}×" if ratio >= 10 else f"{ratio:.2g}×"
 
 
 def _title(name: str) -> str:
