@@ -136,7 +136,8 @@ def _explain(rows: Mapping[str, Values]) -> str:
     if busy and max(busy) > _QUIET:
         text.append(
             f"The machine was not quiet: just before, other processes used up to {max(busy):.0%} "
-            "of its cores, so these times are too long. `liftcluster paper table-2 --redo` "
+            "of its cores, so these times are too long, and the ratios too large: the best of five "
+            "short turns is disturbed less than one long one. `liftcluster paper table-2 --redo` "
             "measures again."
         )
     return " ".join(text)
