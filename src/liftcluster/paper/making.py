@@ -137,14 +137,18 @@ def _save_picture(figure: Any, path: Path) -> None:
 
 def _write_book(out: Path, made: dict[str, Values]) -> Path:
     """All that is known, old and new, as JSON and as a page."""
-    sections = _old_sections(out / "paper.json") | made
-    book = {
-        "format": FORMAT,
-        "sections": {name: sections[name] for name in SECTIONS if name in sections},
-    }
+    known = _old_sections(out / "paper.json") | made
+    sections = {name: known[name] for name in SECTIONS if name in known}
+    # A line for each section: what changed is seen, and points do not take a line each.
+    lines = [
+        f" {json.dumps(name)}: {json.dumps(found, ensure_ascii=False, allow_nan=False)}"
+        for name, found in sections.items()
+    ]
     texts = {
-        "paper.json": json.dumps(book, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
-        "paper.md": write_page(book),
+        "paper.json": f'{{"format": {json.dumps(FORMAT)}, "sections": {{\n'
+        + ",\n".join(lines)
+        + "\n}}\n",
+        "paper.md": write_page({"sections": sections}),
     }
     for name, text in texts.items():
         with replacing(out / name) as temporary:

@@ -108,13 +108,14 @@ def _do_in_processes(
     # Fresh processes: threads of this one, which matrix products start, do not survive a fork.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(jobs, len(pieces)), mp_context=context, initializer=_be_a_worker)
+    # The largest first: begun last, they would keep one core busy and the others idle.
+    largest_first = sorted(pieces, key=_n_points, reverse=True)
+    not_ours = set(multiprocessing.active_children())
+    found: dict[str, Finished] = {}
     with pool:
-        # The largest first: begun last, they would keep one core busy and the others idle.
-        largest_first = sorted(pieces, key=_n_points, reverse=True)
-        with _interrupts_wait():  # the processes begun here never get any
-            futures = {pool.submit(_do_one, ledger, piece): piece.name for piece in largest_first}
-        found = {}
         try:
+            with _interrupts_wait():  # the processes begun here never get any
+                futures = {pool.submit(_do_one, ledger, p): p.name for p in largest_first}
             for future in as_completed(futures):
                 found[futures[future]] = future.result()
                 advance(1)
@@ -125,7 +126,7 @@ def _do_in_processes(
             ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for worker in multiprocessing.active_children():
+            for worker in set(multiprocessing.active_children()) - not_ours:
                 worker.terminate()
             raise
     return found
