@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from . import commands, tour  # noqa: F401  they enter the application
+from . import commands, reproducing, tour  # noqa: F401  they enter the application
 from .application import app
 
 __all__ = ["main"]

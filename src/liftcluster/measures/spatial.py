@@ -20,7 +20,7 @@ from .._validation import check_count, check_same_length
 from ..partition import Partition
 from ..transport import emd
 
-__all__ = ["adco", "cdistance", "centroid"]
+__all__ = ["adco", "cdistance", "centroid", "cluster_transports"]
 
 # A transport cheaper than this share of its dearest move is what rounding the masses leaves.
 _ROUNDING = 1e-13
@@ -196,6 +196,14 @@ def cdistance(
     if uninformed == 0:
         return 0.0
     return min(emd(A, B, D).cost / uninformed, 1.0)  # at most one but for rounding
+
+
+def cluster_transports(X: Array, a: Partition, Y: Array, b: Partition) -> FloatArray:
+    """W₁ between every cluster of a and every cluster of b, (k, k'), in some unit of length.
+
+    What CDistance spends its time on, for those who want to know how much.
+    """
+    return _transports_between_clusters(*_both_shares(X, a, Y, b), None)
 
 
 def _both_shares(
