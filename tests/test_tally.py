@@ -66,7 +66,7 @@ LABELS = {
     "texts": np.array(["b", "a", "a", "c", "b", "b", "c", "a"]),
     "objects": np.array(["b", None, "a", "c", "b", "b", "c", "a"], dtype=object),
     "floats and gaps": np.array([2.0, np.nan, 1.0, 1.0, 2.5, 2.0, 1.0, 2.5]),
-    "mixed kinds": np.array([3, "b", 1, None, "a", 3, "b", 1], dtype=object),
+    "mixed kinds": np.array([3, "b", 3, None, "a", 1, "b", 1], dtype=object),
     "booleans": np.array([True, False, True, True, False, True, True, False]),
     "tuples": [(1, "a"), (0, "b"), (1, "a"), (1, "b"), (0, "b"), (0, "a"), (1, "a"), (1, "b")],
     "categories": pd.Categorical(list("zyxxyzzz"), categories=["z", "unused", "x", "y"]),

@@ -63,8 +63,11 @@ def as_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
         )
     if points.dtype.kind == "b" or points.dtype in (np.float16, np.longdouble):
         points = points.astype(np.float64)
+    native = points.dtype.newbyteorder("=")
     if not points.dtype.isnative:
-        points = points.astype(points.dtype.newbyteorder("="))
+        points = points.astype(native)
+    elif points.dtype.byteorder != native.byteorder:
+        points = points.view(native)  # says "<" where it need not, which the kernels do not read
     if finite and (bad := first_bad_cell(points)) is not None:
         row, column = bad
         raise ValueError(
@@ -95,7 +98,7 @@ def as_block_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
     if np.iscomplexobj(weights):
         raise TypeError(f"{name} must be real numbers")
     try:
-        w = np.array(to_numpy(weights, name), dtype=np.float64)
+        w = np.array(to_numpy(weights, name), dtype=np.float64).view(np.float64)  # not "<f8"
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be numbers, one for each point") from None
     if w.shape != (n,):

@@ -311,7 +311,7 @@ def _dense_memberships(memberships: Any) -> FloatArray:
     if np.iscomplexobj(memberships):
         raise TypeError("memberships must be real numbers")
     try:
-        R = np.asarray(memberships, dtype=np.float64)
+        R = np.asarray(memberships, dtype=np.float64).view(np.float64)  # not "<f8"
     except (TypeError, ValueError):
         raise TypeError(
             "memberships must be an (n, k) matrix of numbers; for labels pass one dimension"

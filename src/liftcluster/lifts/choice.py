@@ -21,6 +21,7 @@ from .structured import draw_structured_lift
 from .transformer import fit_transformer_lift, is_transformer
 
 __all__ = [
+    "DEFAULT_COMPONENTS",
     "LIFTS",
     "choose_lift",
     "dimension",
@@ -118,12 +119,17 @@ def make_lift(
     )
 
 
-def resolve_bandwidth(kernel: Kernel, points: Points, bandwidth: Any) -> Kernel:
-    """The kernel with a bandwidth, if it wants one and has none: a number, several, or a rule."""
+def resolve_bandwidth(
+    kernel: Kernel, points: Points, bandwidth: Any, n_points: int | None = None
+) -> Kernel:
+    """The kernel with a bandwidth, if it wants one and has none: a number, several, or a rule.
+
+    ``n_points``: how many points there are, where these are only a sample of them.
+    """
     if not isinstance(kernel, ShiftInvariant) or kernel.bandwidth is not None:
         return kernel
     if isinstance(bandwidth, str):
-        bandwidth = bandwidth_rule(points, bandwidth, metric=kernel.metric)
+        bandwidth = bandwidth_rule(points, bandwidth, metric=kernel.metric, n_points=n_points)
     if bandwidth is None:
         raise ValueError('bandwidth must be a number, several, or a rule such as "median"')
     return kernel.with_bandwidth(bandwidth)
