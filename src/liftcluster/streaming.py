@@ -15,6 +15,7 @@ from ._progress import Advance, busy, progress_bar
 from ._typing import FloatArray
 from ._validation import check_positive
 from .checkpoint import Checkpoint, Position
+from .chunked import is_on_dask, tally_chunks
 from .kernels import as_kernel
 from .lifting import lift_to_tolerance
 from .lifts.base import Lift
@@ -97,15 +98,24 @@ class _Looks:
         begun = self.position
         for i in range(begun.sample, len(self.streams)):
             start = begun.row if i == begun.sample else 0
-            for block in shown_blocks(self.streams[i], "lifting", self.progress, start):
-                part = Tally.of(lift, block.X, block.partitions)
+            for stop, part in self._parts(lift, self.streams[i], start):
                 before = self.position.tally
                 tally = part if before is None else before + part
-                self._reach(replace(self.position, sample=i, row=block.rows.stop, tally=tally))
+                self._reach(replace(self.position, sample=i, row=stop, tally=tally))
         whole = self.position.tally
         assert whole is not None
         done = (*begun.done, whole)
         self._reach(replace(begun, done=done, sample=0, row=0, tally=None), now=True)
+
+    def _parts(self, lift: Lift, stream: Stream, start: int) -> Iterator[tuple[int, Tally]]:
+        """What the rows from ``start`` on add, and where the next part begins."""
+        if is_on_dask(stream):
+            with busy("lifting", show=self.progress):
+                tally = tally_chunks(stream, lift)
+            yield int(tally.sizes.max()), tally
+            return
+        for block in shown_blocks(stream, "lifting", self.progress, start):
+            yield block.rows.stop, Tally.of(lift, block.X, block.partitions)
 
     def _reach(self, position: Position, *, now: bool = False) -> None:
         self.position = position
