@@ -77,7 +77,7 @@ class Stream:
     def blocks(self, start: int = 0) -> Iterator[PointBlock]:
         """All of it in blocks of equal length, which depends on the number of columns alone."""
         row = start
-        for rows, found in read_together(self.sources, self.block_rows, start):
+        for rows, found in self._read(start):
             X = None if self.X is None else _checked_points(found["X"], rows.start)
             w = self.weights
             if w is not None:
@@ -86,6 +86,14 @@ class Stream:
             yield PointBlock(rows, X, parts)
             row = rows.stop
         self._check_all_used(row)
+
+    def _read(self, start: int) -> Iterator[tuple[slice, dict[str, Any]]]:
+        sources, size = self.sources, self.block_rows
+        if sources:
+            yield from read_together(sources, size, start)
+        elif self.n is not None:  # all is in memory
+            for row in range(start, self.n, size):
+                yield slice(row, min(row + size, self.n)), {}
 
     def _part(self, name: Hashable, rows: slice, found: dict[str, Any], w: Any) -> Block:
         p = self.partitions[name]
