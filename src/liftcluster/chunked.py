@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ._dask import ChunkedRows, cut_alike
+from ._dask import ChunkedRows, cut_alike, lazy_rows
 from ._threads import one_thread
 from ._typing import Array, IntArray
 from ._validation import column_ranges
@@ -21,7 +21,7 @@ from .sources import DaskRows, StoredArray, len_of
 from .streams import PointBlock, Stream, checked_block, checked_points
 from .tally import Tally
 
-__all__ = ["add_up_chunks", "is_on_dask", "look_at_chunks", "tally_chunks"]
+__all__ = ["add_up_chunks", "is_on_dask", "look_at_chunks", "map_chunks", "tally_chunks"]
 
 Answer = TypeVar("Answer")
 
@@ -76,6 +76,21 @@ def look_at_chunks(
         return {what: np.empty((0, X.width(None))) for what in wanted}, corners
     points = np.concatenate([points for points, _ in seen])
     return {what: points[np.searchsorted(rows, own)] for what, own in wanted.items()}, corners
+
+
+def map_chunks(function: Callable[[Any], Array], X: Any, like: Array) -> Any:
+    """What a function makes of every point, as a dask array that is not computed yet.
+
+    ``like`` is what it makes of no points at all.
+    """
+    columns = like.shape[1] if like.ndim == 2 else None
+    return lazy_rows(_of_points, (function, like), X, like.dtype, columns)
+
+
+def _of_points(shared: tuple[Callable[[Any], Array], Array], chunk: Any) -> Array:
+    function, like = shared
+    with one_thread():
+        return np.asarray(function(chunk), dtype=like.dtype) if len(chunk) else like
 
 
 class _Own(NamedTuple):

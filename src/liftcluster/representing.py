@@ -23,7 +23,6 @@ from .streams import Stream, as_stream, needs_stream
 from .uncertainty import unit_rows
 
 __all__ = [
-    "as_streams",
     "cluster_distance",
     "represent",
     "represent_samples",
@@ -147,14 +146,9 @@ def represent_samples(
     }
     samples, weights = _with_weights(samples, weights)
     if checkpoint is not None or any(map(needs_stream, *zip(*samples, strict=True), weights)):
-        streams = as_streams(samples, weights)
-        found = represent_streams(streams, checkpoint=checkpoint, progress=progress, **lifting)
-        if found is not None:
-            return found
-        samples, weights = [stream.gather() for stream in streams], [None] * len(streams)
-    stacked = _stack_samples(samples, weights)
-    used, V = lift_rows(stacked.samples, **lifting)
-    return stacked.representation(used, V)
+        streams = _as_streams(samples, weights)
+        return represent_streams(streams, checkpoint=checkpoint, progress=progress, **lifting)
+    return _represent_stacked(_stack_samples(samples, weights), lifting)
 
 
 def represent_streams(
@@ -164,21 +158,30 @@ def represent_streams(
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
     **lifting: Any,
-) -> Representation | None:
-    """The same for points that come in blocks; None for few of them, by the exact lift."""
-    if any(stream.X is None for stream in streams):
-        return None
-    file = open_checkpoint(checkpoint, streams, {**lifting, "rng": rng})
-    made = lift_streams(streams, rng=make_rng(rng), checkpoint=file, progress=progress, **lifting)
-    if made is None:
-        return None
-    used, tally = made
-    if file is not None:
-        file.remove()
-    return tally.finish(used)
+) -> Representation:
+    """The same for points that come in blocks; few of them are read into memory."""
+    file = None
+    if all(stream.X is not None for stream in streams):
+        file = open_checkpoint(checkpoint, streams, {**lifting, "rng": rng})
+        rng = make_rng(rng)
+        made = lift_streams(streams, rng=rng, checkpoint=file, progress=progress, **lifting)
+        if made is not None:
+            used, tally = made
+            if file is not None:
+                file.remove()
+            return tally.finish(used)
+    samples = [stream.gather() for stream in streams]
+    return _represent_stacked(
+        _stack_samples(samples, [None] * len(samples)), {**lifting, "rng": rng}
+    )
 
 
-def as_streams(samples: list[tuple[Points, Any]], weights: list[Any]) -> list[Stream]:
+def _represent_stacked(stacked: _Stacked, lifting: dict[str, Any]) -> Representation:
+    used, V = lift_rows(stacked.samples, **lifting)
+    return stacked.representation(used, V)
+
+
+def _as_streams(samples: list[tuple[Points, Any]], weights: list[Any]) -> list[Stream]:
     """Samples that come in blocks; their partitions are numbered through where not named."""
     streams: list[Stream] = []
     names: list[Hashable] = []

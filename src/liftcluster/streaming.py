@@ -11,20 +11,24 @@ from typing import Any
 
 import numpy as np
 
+from ._dask import is_dask
 from ._progress import Advance, busy, progress_bar
-from ._typing import FloatArray
-from ._validation import check_positive
+from ._typing import Array, FloatArray, Points
+from ._validation import as_points, check_positive
 from .checkpoint import Checkpoint, Position
-from .chunked import is_on_dask, tally_chunks
+from .chunked import is_on_dask, map_chunks, tally_chunks
 from .kernels import as_kernel
 from .lifting import lift_to_tolerance
 from .lifts.base import Lift
 from .lifts.transformer import is_transformer
-from .streams import PointBlock, Stream
+from .sources import as_source, is_stored, is_streamed
+from .streams import PointBlock, Stream, point_blocks
 from .surveying import lift_for_sources
 from .tally import Tally
 
-__all__ = ["lift_streams", "open_checkpoint", "shown_blocks"]
+__all__ = ["lift_streams", "map_points", "open_checkpoint", "shown_blocks"]
+
+_ONE_EACH = np.empty(0)  # a number for each point
 
 
 def lift_streams(
@@ -132,6 +136,43 @@ def shown_blocks(
         for block in stream.blocks(start):
             yield block
             advance(len(block))
+
+
+def map_points(
+    function: Callable[[Points], Array],
+    X: Points,
+    *,
+    out: Any = None,
+    like: Array = _ONE_EACH,
+    what: str = "scoring",
+    progress: bool | None = None,
+) -> Any:
+    """What a function makes of every point, block by block where they come so.
+
+    ``out`` is filled and returned, if given: anything with rows that can be assigned to. ``like``
+    is what the function makes of no points: dask arrays want to know before they are computed.
+    """
+    if out is None and is_dask(X):
+        return map_chunks(function, X, like)
+    if out is None and not is_streamed(X):
+        return np.asarray(function(X))
+    points = as_source(X if is_streamed(X) or is_stored(X) else as_points(X, finite=False))
+    if out is not None and points.n is not None and len(out) != points.n:
+        raise ValueError(f"out has {len(out)} rows but X has {points.n}; give one for each point")
+    made = []
+    with _bar(what, points.n, progress) as advance:
+        for rows, block in point_blocks(points):
+            found = np.asarray(function(block))
+            if out is None:
+                made.append(found)
+            else:
+                out[rows] = found
+            advance(len(block))
+    if out is not None:
+        return out
+    if not made:
+        raise ValueError("X has no rows; at least one point is needed")
+    return np.concatenate(made)
 
 
 @contextmanager

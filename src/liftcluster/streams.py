@@ -86,10 +86,18 @@ class Stream:
     def blocks(self, start: int = 0) -> Iterator[PointBlock]:
         """All of it in blocks of equal length, which depends on the number of columns alone."""
         row = start
-        for rows, found in read_together(self.sources, self.block_rows, start):
+        for rows, found in self._read(start):
             yield checked_block(rows, found | self.in_memory(rows), self.partitions)
             row = rows.stop
         self._check_all_used(row)
+
+    def _read(self, start: int) -> Iterator[tuple[slice, dict[str, Any]]]:
+        sources, size = self.sources, self.block_rows
+        if sources:
+            yield from read_together(sources, size, start)
+        elif self.n is not None:  # all is in memory
+            for row in range(start, self.n, size):
+                yield slice(row, min(row + size, self.n)), {}
 
     def in_memory(self, rows: slice) -> dict[str, Any]:
         """Some rows of what need not be read, by the names that errors call it."""

@@ -59,20 +59,21 @@ class Tally:
 
     @classmethod
     def of(
-        cls, lift: Lift, X: Points, partitions: Mapping[Hashable, Any], weights: Any = None
+        cls, lift: Lift | None, X: Points, partitions: Mapping[Hashable, Any], weights: Any = None
     ) -> Tally:
         """The tally of a block of points.
 
         Parameters
         ----------
-        lift : Lift
-            One map for all blocks, with features: not the exact one.
+        lift : Lift or None
+            One map for all blocks, with features: not the exact one. None counts alone.
         X : (b, d) array
+            None where there is no lift.
         partitions : mapping of labels, memberships, Partition or Block
             Of these points alone; see :func:`~liftcluster.blocks.as_block` for what they may lack.
         weights : (b,) array-like, optional
         """
-        if lift.is_exact:
+        if lift is not None and lift.is_exact:
             raise ValueError(
                 "an exact lift spans only the clusters it was made from, so its sums do not add "
                 'up; use a lift with features: make_lift(X, lift="fourier")'
@@ -82,7 +83,8 @@ class Tally:
             raise ValueError("no partitions were given; pass at least one")
         parts = {name: block.partition for name, block in blocks.items()}
         for name, p in parts.items():
-            check_same_length(p.n, len(X), f"partition {name!r}", "X")
+            if lift is not None:
+                check_same_length(p.n, len(X), f"partition {name!r}", "X")
         ks = [p.k for p in parts.values()]
         return cls(
             sums=_sums(lift, X, blocks),
@@ -218,9 +220,11 @@ class Tally:
         )
 
 
-def _sums(lift: Lift, X: Points, blocks: Mapping[Hashable, Block]) -> FloatArray:
+def _sums(lift: Lift | None, X: Points, blocks: Mapping[Hashable, Block]) -> FloatArray:
     """(s, ρ) sums; partitions that have nothing here cost nothing."""
     parts = {name: block.partition for name, block in blocks.items()}
+    if lift is None:
+        return np.zeros((sum(p.k for p in parts.values()), 0))
     present = {name: p for name, p in parts.items() if p.cluster_weights.any()}
     made = lift.sums(X, Stack(present)) if present else np.zeros((0, lift.n_components))
     rows = iter(np.split(made, np.cumsum([p.k for p in present.values()])[:-1]))
