@@ -288,3 +288,65 @@ def test_mistakes_are_told_as_in_memory():
         lc.represent(table[["x", "y"]], other, lift=lift)
     with pytest.raises(TypeError, match="a data frame could be labels or memberships"):
         lc.represent(lazy, table, lift=lift)
+
+
+MEASURES = [
+    "lift_emd",
+    "lift_kd",
+    "lift_hausdorff",
+    "rand",
+    "adjusted_rand",
+    "nmi",
+    "vi",
+    "accuracy",
+]
+
+
+def test_measures_have_the_values_of_memory(client):
+    X, labels = lazy_problem(5)
+    dense, known = in_memory(X, labels)
+    lift = lc.make_lift(dense, lift="fourier", n_components=64, bandwidth=5.0, rng=0)
+    found = lc.compare(labels["p1"], labels["p2"], X, lift=lift, measures=MEASURES)
+    expected = lc.compare(known["p1"], known["p2"], dense, lift=lift, measures=MEASURES)
+    for name in MEASURES:
+        assert found[name].value == pytest.approx(expected[name].value, rel=1e-12)
+    assert [str(move) for move in found.moves] == [str(move) for move in expected.moves]
+    D = lc.distance_matrix(labels, measure="vi")
+    np.testing.assert_allclose(D, lc.distance_matrix(known, measure="vi"), atol=1e-12)
+    with pytest.raises(ValueError, match="wants all of them in memory"):
+        lc.distance(labels["p1"], labels["p2"], X, measure="centroid")
+
+
+def test_scores_are_lazy_and_those_of_memory(client):
+    X, labels = lazy_problem(4)
+    dense, known = in_memory(X, labels)
+    lift = single_floats(dense)
+    V = lc.represent(dense, known["p1"], lift=lift).vectors
+    scores, nearest = lift.scores(X, V), lift.assign(X, V)
+    assert isinstance(scores, da.Array)
+    assert (scores.shape, scores.chunks[0], scores.dtype) == ((4 * ROWS, K), X.chunks[0], float)
+    assert (nearest.shape, nearest.chunks, nearest.dtype) == ((4 * ROWS,), X.chunks[:1], np.int64)
+    np.testing.assert_array_equal(scores.compute(), lift.scores(dense, V))
+    np.testing.assert_array_equal(nearest.compute(), lift.assign(dense, V))
+    assert scores[:3].compute().shape == (3, K)
+
+
+def test_scores_of_a_data_frame_skip_empty_partitions():
+    X, labels = blobs(np.random.default_rng(8), 30, 2)
+    lift = lc.make_lift(X, lift="fourier", n_components=20, rng=0)
+    V = lc.represent(X, labels, lift=lift).vectors
+    pieces = [X[:10], X[:0], X[10:]]
+    table = dd.from_map(lambda i: pd.DataFrame(pieces[i], columns=["x", "y"]), range(3))
+    np.testing.assert_array_equal(lift.assign(table, V).compute(), lift.assign(X, V))
+    np.testing.assert_array_equal(lift.scores(table, V).compute(), lift.scores(X, V))
+
+
+def test_the_witness_of_lazy_points_is_lazy():
+    X, labels = lazy_problem(3)
+    dense, known = in_memory(X, labels)
+    lift = lc.make_lift(dense, lift="fourier", n_components=64, bandwidth=5.0, rng=0)
+    found = lc.compare(labels["p1"], labels["p2"], X, lift=lift, measures="lift_emd")
+    expected = lc.compare(known["p1"], known["p2"], dense, lift=lift, measures="lift_emd")
+    witness = found.witness(X)
+    assert isinstance(witness, da.Array)
+    np.testing.assert_allclose(witness.compute(), expected.witness(), atol=1e-12)

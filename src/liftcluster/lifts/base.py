@@ -121,6 +121,11 @@ class Lift(ABC):
             digest.update(array.tobytes())
         return digest.hexdigest()
 
+    def __sizeof__(self) -> int:
+        """What it takes to hold, and to send."""
+        parts = [part for part in vars(self).values() if isinstance(part, np.ndarray)]
+        return 500 + sum(part.nbytes for part in parts)
+
     @property
     def is_exact(self) -> bool:
         """Whether inner products of the vectors are those of the kernel, up to rounding."""
