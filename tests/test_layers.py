@@ -40,6 +40,8 @@ LAYERS = [
     ["methods.bipartite"],
     ["methods.lifted"],
     ["methods.selection", "methods", "methods.registry"],
+    ["grouping", "label_consensus"],
+    ["streamed_consensus"],
     ["combination", "ensembles"],
     ["estimators", "datasets"],
     ["planes", "palette"],

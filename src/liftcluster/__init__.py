@@ -44,6 +44,7 @@ from .representing import represent as represent
 from .representing import represent_samples as represent_samples
 from .scales import bandwidth as bandwidth
 from .sources import Blocks as Blocks
+from .streamed_consensus import StreamedConsensus as StreamedConsensus
 from .tables import TableScan as TableScan
 from .tables import scan_table as scan_table
 from .tally import Tally as Tally
@@ -75,6 +76,7 @@ __all__ = [
     "Report",
     "Representation",
     "Significance",
+    "StreamedConsensus",
     "TableScan",
     "Tally",
     "Transport",

@@ -17,7 +17,7 @@ from .streaming import shown_blocks
 from .streams import PointBlock, Stream
 from .tally import Tally
 
-__all__ = ["Counts", "Outline", "count_clusters"]
+__all__ = ["Counts", "Outline", "count_clusters", "outlines_of"]
 
 Pair = tuple[Hashable, Hashable]
 _ROUNDING = 1e-12  # a share of noise below this is none

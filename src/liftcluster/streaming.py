@@ -21,7 +21,7 @@ from .kernels import as_kernel
 from .lifting import lift_to_tolerance
 from .lifts.base import Lift
 from .lifts.transformer import is_transformer
-from .sources import as_source, is_stored, is_streamed
+from .sources import as_source, is_stored, is_streamed, len_of
 from .streams import PointBlock, Stream, point_blocks
 from .surveying import lift_for_sources
 from .tally import Tally
@@ -157,8 +157,10 @@ def map_points(
     if out is None and not is_streamed(X):
         return np.asarray(function(X))
     points = as_source(X if is_streamed(X) or is_stored(X) else as_points(X, finite=False))
-    if out is not None and points.n is not None and len(out) != points.n:
-        raise ValueError(f"out has {len(out)} rows but X has {points.n}; give one for each point")
+    if out is not None and points.n not in (None, len_of(out)):
+        raise ValueError(
+            f"out has {len_of(out)} rows but X has {points.n}; give one for each point"
+        )
     made = []
     with _bar(what, points.n, progress) as advance:
         for rows, block in point_blocks(points):
