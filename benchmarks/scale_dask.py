@@ -69,7 +69,7 @@ def workers(count: int) -> Iterator[Client]:
             threads_per_worker=1,
             processes=True,
             protocol="tcp",
-            dashboard_address=None,
+            dashboard_address=":0",
             memory_limit="1GiB",
         ) as cluster,
         Client(cluster) as client,

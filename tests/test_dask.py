@@ -34,7 +34,7 @@ def cluster():
         threads_per_worker=1,
         processes=True,
         protocol="tcp",
-        dashboard_address=None,
+        dashboard_address=":0",
         memory_limit=None,
     ) as found:
         yield found
@@ -43,7 +43,7 @@ def cluster():
 @pytest.fixture
 def client(cluster):
     with Client(cluster) as found:
-        found.wait_for_workers(2)
+        found.wait_for_workers(2, timeout=120)
         yield found
 
 
@@ -350,3 +350,33 @@ def test_the_witness_of_lazy_points_is_lazy():
     witness = found.witness(X)
     assert isinstance(witness, da.Array)
     np.testing.assert_allclose(witness.compute(), expected.witness(), atol=1e-12)
+
+
+def test_a_consensus_has_lazy_labels_and_the_distances_of_memory(client):
+    X, labels = lazy_problem(9)
+    dense, known = in_memory(X, labels)
+    weights = da.from_array(np.random.default_rng(0).uniform(0.5, 2, 9 * ROWS), chunks=1000)
+    options = {"method": "lift_hac", "lift": "nystrom", "n_components": 100, "rng": 1}
+    found = lc.consensus(labels, 3, X, weights=weights, **options)
+    expected = lc.consensus(known, 3, dense, weights=weights.compute(), **options)
+    assert isinstance(found.labels, da.Array)
+    assert found.labels.chunks == X.chunks[:1]
+    np.testing.assert_array_equal(found.labels.compute(), expected.labels)
+    assert found.mean_distance == pytest.approx(expected.mean_distance, rel=1e-9)
+    assert found.composition[0][0][:2] == expected.composition[0][0][:2]
+    lazy = found.predict_proba(X)
+    assert (lazy.shape, lazy.chunks[0]) == ((9 * ROWS, 3), X.chunks[0])
+    np.testing.assert_allclose(lazy.compute(), expected.memberships, atol=1e-9)
+    np.testing.assert_array_equal(found.predict(X).compute(), expected.labels)
+    np.testing.assert_array_equal(expected.predict(X[:ROWS]).compute(), expected.labels[:ROWS])
+
+
+def test_labels_of_lazy_points_may_go_to_an_array_that_only_this_process_sees(client):
+    X, labels = lazy_problem(9)
+    out = np.full(9 * ROWS, -5)
+    options = {"method": "lift_hac", "lift": "nystrom", "n_components": 100, "rng": 1}
+    found = lc.consensus(labels, 3, X, out=out, **options)
+    assert found.labels is out
+    np.testing.assert_array_equal(out, lc.consensus(labels, 3, X, **options).labels.compute())
+    with pytest.raises(ValueError, match="out has 10 rows"):
+        found.predict(X, out=np.empty(10))

@@ -166,11 +166,12 @@ def row_sizes(rows: Any) -> tuple[int, ...]:
     return tuple(chunks.gather(_length, None, [None] * len(keys)))
 
 
-def chunk_by_chunk(rows: Any) -> Iterator[Any]:
-    """The chunks themselves, computed one after another."""
+def chunk_by_chunk(rows: Any, at_a_time: int = 1) -> Iterator[Any]:
+    """The chunks themselves, one after another, so many being computed together."""
     graph, (keys,) = _low_level([_whole_rows(rows)])
-    for key in keys:
-        yield from ChunkedRows(graph, {"rows": [key]}, ()).gather(_itself, None, [None])
+    for i in range(0, len(keys), at_a_time):
+        chunks = ChunkedRows(graph, {"rows": keys[i : i + at_a_time]}, ())
+        yield from chunks.gather(_itself, None, [None] * len(chunks.keys["rows"]))
 
 
 def lazy_rows(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ._dask import ChunkedRows, cut_alike, lazy_rows
+from ._dask import ChunkedRows, chunk_by_chunk, cut_alike, lazy_rows
 from ._threads import one_thread
 from ._typing import Array, IntArray
 from ._validation import column_ranges
@@ -21,11 +21,19 @@ from .sources import DaskRows, StoredArray, len_of
 from .streams import PointBlock, Stream, checked_block, checked_points
 from .tally import Tally
 
-__all__ = ["add_up_chunks", "is_on_dask", "look_at_chunks", "map_chunks", "tally_chunks"]
+__all__ = [
+    "add_up_chunks",
+    "fill_from_chunks",
+    "is_on_dask",
+    "look_at_chunks",
+    "map_chunks",
+    "tally_chunks",
+]
 
 Answer = TypeVar("Answer")
 
 _PIECE = 2**16  # rows of a chunk that are worked on at a time
+_TOGETHER = 64  # chunks of labels or shares that are computed before they are written
 _MULTIPLE = 256  # of rows: single floats round as in memory where the kernels' blocks begin there
 
 
@@ -85,6 +93,19 @@ def map_chunks(function: Callable[[Any], Array], X: Any, like: Array) -> Any:
     """
     columns = like.shape[1] if like.ndim == 2 else None
     return lazy_rows(_of_points, (function, like), X, like.dtype, columns)
+
+
+def fill_from_chunks(out: Any, lazy: Any) -> Any:
+    """Write the rows of a dask array to ``out``, which may be one that only this process sees."""
+    row = 0
+    for chunk in chunk_by_chunk(lazy, at_a_time=_TOGETHER):
+        if row + len_of(chunk) > len_of(out):
+            raise ValueError(f"out has {len_of(out)} rows, but more points came")
+        out[row : row + len_of(chunk)] = chunk
+        row += len_of(chunk)
+    if row != len_of(out):
+        raise ValueError(f"out has {len_of(out)} rows but X has {row}; give one for each point")
+    return out
 
 
 def _of_points(shared: tuple[Callable[[Any], Array], Array], chunk: Any) -> Array:

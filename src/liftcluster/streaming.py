@@ -16,12 +16,12 @@ from ._progress import Advance, busy, progress_bar
 from ._typing import Array, FloatArray, Points
 from ._validation import as_points, check_positive
 from .checkpoint import Checkpoint, Position
-from .chunked import is_on_dask, map_chunks, tally_chunks
+from .chunked import fill_from_chunks, is_on_dask, map_chunks, tally_chunks
 from .kernels import as_kernel
 from .lifting import lift_to_tolerance
 from .lifts.base import Lift
 from .lifts.transformer import is_transformer
-from .sources import as_source, is_stored, is_streamed, len_of
+from .sources import DaskRows, Source, as_source, is_stored, is_streamed, len_of
 from .streams import PointBlock, Stream, point_blocks
 from .surveying import lift_for_sources
 from .tally import Tally
@@ -152,8 +152,11 @@ def map_points(
     ``out`` is filled and returned, if given: anything with rows that can be assigned to. ``like``
     is what the function makes of no points: dask arrays want to know before they are computed.
     """
-    if out is None and is_dask(X):
-        return map_chunks(function, X, like)
+    if isinstance(X, Source) and isinstance(X.origin, DaskRows):
+        X = X.origin.rows
+    if is_dask(X):
+        lazy = map_chunks(function, X, like)
+        return lazy if out is None else fill_from_chunks(out, lazy)
     if out is None and not is_streamed(X):
         return np.asarray(function(X))
     points = as_source(X if is_streamed(X) or is_stored(X) else as_points(X, finite=False))
