@@ -85,6 +85,12 @@ class Source:
     def n(self) -> int | None:
         return self.origin.n
 
+    def __array__(self, *_: Any, **__: Any) -> Array:
+        raise TypeError(
+            "this wants its input in memory; what comes in blocks is taken by represent, distance, "
+            "distance_matrix, compare, consensus and predict"
+        )
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(str, self.origin.describe(self.part)))})"
 
