@@ -3,7 +3,7 @@
 import runpy
 import sys
 
-NAMES = ("speed", "coverage", "compare", "consensus", "page", "out-of-core")
+NAMES = ("speed", "coverage", "compare", "consensus", "page", "device", "out-of-core")
 
 if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
     sys.argv.insert(1, "speed")

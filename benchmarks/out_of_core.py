@@ -128,13 +128,13 @@ def interrupted(folder: Path, d: int, rho: int, n: int) -> str:
     command = [sys.executable, "-m", "benchmarks", "out-of-core", "--work", str(folder)]
     command += ["--features", str(d), "--components", str(rho), "--points", str(n)]
     work = subprocess.Popen(command)
-    while not file.exists() and work.poll() is None:
-        time.sleep(0.01)
-    time.sleep(0.3)
-    if work.poll() is None:
-        os.kill(work.pid, signal.SIGKILL)
+    reached = 0
+    while reached < n // 3 and work.poll() is None:
+        time.sleep(0.05)
+        if file.exists():
+            reached = int(np.load(file)["tally_sizes"][0])
+    os.kill(work.pid, signal.SIGKILL)
     work.wait()
-    reached = int(np.load(file)["tally_sizes"][0])
     subprocess.run(command, check=True)
     X, labels = open_files(folder, d, n)
     whole = lc.represent(lc.Blocks([X]), labels, n_components=rho, rng=0)

@@ -138,7 +138,7 @@ def map_points(
     ``out`` is filled and returned, if given: anything with rows that can be assigned to.
     """
     if out is None and not is_streamed(X):
-        return np.asarray(function(X))
+        return function(X)
     points = as_source(X if is_streamed(X) or is_stored(X) else as_points(X, finite=False))
     if out is not None and points.n not in (None, len_of(out)):
         raise ValueError(
