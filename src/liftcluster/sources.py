@@ -184,6 +184,8 @@ class StoredArray(Origin):
     repeats = True
 
     def __init__(self, array: Any) -> None:
+        if not array.shape:
+            raise ValueError("points and labels have rows, got an array without dimensions")
         self.array = array
         self.n = int(array.shape[0])
         self.reads_ahead = not _in_memory(array)

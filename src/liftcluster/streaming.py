@@ -171,11 +171,11 @@ def _bar(what: str, n: int | None, progress: bool | None) -> Iterator[Advance]:
 
 
 def _described(value: Any) -> Any:
-    """An option as JSON can hold it; of a random generator nothing is known."""
+    """An option as JSON can hold it; of a random generator only its kind is known."""
     if isinstance(value, Lift):
         return value.fingerprint()
     if isinstance(value, np.random.Generator):
-        return None
+        return type(value.bit_generator).__name__
     state: Callable[[], Any] | None = getattr(value, "state", None)
     if state is not None:
         try:

@@ -216,7 +216,9 @@ def _product(block: Any, Z: Any) -> Array:
     Sparse on purpose: a matrix product of dense indicators may add in another order for another
     column, and equal clusters in two partitions would get vectors that differ in the last bits.
     """
-    scale = np.abs(block.data).max() if Z.dtype == np.float32 else 1.0  # weights may exceed float32
+    scale = 1.0
+    if Z.dtype == np.float32:  # which weights may exceed
+        scale = np.abs(block.data).max() or 1.0
     product = (block.T / scale).astype(Z.dtype) @ Z
     return np.asarray(product.toarray() if sp.issparse(product) else product) * scale
 
