@@ -194,6 +194,32 @@ def test_what_cannot_be_stored_is_refused_before_the_work(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_other_generators_are_stored_too(tmp_path, monkeypatch):
+    X, labels = problem()
+    file = tmp_path / "sums.npz"
+
+    def represent(seed):
+        rng = np.random.Generator(np.random.MT19937(seed))
+        return lc.represent(X, labels, lift="fourier", tol=0.04, rng=rng, checkpoint=file)
+
+    whole = represent(0)
+    with monkeypatch.context() as patch:
+        stop_after(patch, 4)
+        with pytest.raises(Stop):
+            represent(0)
+    with pytest.raises(ValueError, match="checkpoint of other work"):
+        lc.represent(
+            X, labels, lift="fourier", tol=0.04, rng=np.random.default_rng(0), checkpoint=file
+        )
+    np.testing.assert_array_equal(represent(1).sums, whole.sums)
+
+
+def test_a_folder_that_is_not_there_is_told_before_the_work(tmp_path):
+    X, labels = problem()
+    with pytest.raises(FileNotFoundError, match="no such folder for the checkpoint"):
+        lc.represent(X, labels, lift="fourier", checkpoint=tmp_path / "none" / "sums.npz")
+
+
 KILLED = """
 import sys, time
 import numpy as np

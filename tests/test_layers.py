@@ -11,11 +11,13 @@ ROOT = Path(liftcluster.__file__).parent
 LAYERS = [
     ["_typing", "_progress", "_writing", "_html", "_native", "_threads"],
     ["_arrays", "_dask"],
-    ["_validation", "_labels", "sources"],
+    ["_validation", "_labels", "distances", "sources"],
     ["reading", "tables"],
     ["partition", "kernels", "transport", "uncertainty"],
     ["scales", "stack", "contingency", "blocks"],
-    ["lifts.base", "lifts.engine", "lifts.nufft", "lifts.spectral"],
+    ["lifts.device", "lifts.nufft", "lifts.spectral", "lifts._triton"],
+    ["lifts.engine", "lifts.fused"],
+    ["lifts.base", "lifts.waves"],
     ["lifts.trigonometric"],
     ["lifts.fourier", "lifts.structured", "lifts.grid"],
     ["lifts.nystrom", "lifts.span", "lifts.transformer"],
@@ -130,5 +132,5 @@ def test_only_one_file_may_name_other_array_libraries():
 
 def test_the_reader_of_imports_sees_relative_ones():
     ours, others = imports_of(ROOT / "lifts" / "fourier.py")
-    assert {"kernels", "lifts.trigonometric", "_arrays"} <= ours
+    assert {"kernels", "lifts.trigonometric", "_validation"} <= ours
     assert "numpy" in others

@@ -214,6 +214,16 @@ def test_mistakes_with_tables_and_blocks_are_explained(tmp_path):
         pieces(lc.scan_table(tmp_path / "t.tsv")[["x", "name"]], 2)
 
 
+def test_functions_that_want_memory_say_so(tmp_path):
+    stored = as_csv(tmp_path, "X", np.zeros((4, 2)))
+    for function in (lc.bandwidth, lc.make_lift, lc.base_partitions):
+        arguments = (stored, 2) if function is lc.base_partitions else (stored,)
+        with pytest.raises(TypeError, match="wants its input in memory; what comes in blocks"):
+            function(*arguments)
+    with pytest.raises(TypeError, match="choose columns of the table"):
+        lc.represent(stored.origin, [0, 0, 1, 1])
+
+
 def test_a_table_says_what_it_is(tmp_path):
     table = as_csv(tmp_path, "X", np.zeros((4, 2))).origin
     assert repr(table) == "TableScan(c0, c1)"

@@ -153,8 +153,13 @@ def test_measures_of_pairs_of_points_are_refused(tmp_path, measure):
 def test_functions_that_need_memory_say_so(tmp_path):
     X, a, b = problem()
     for function in (lc.significance, lc.bandwidth_profile):
-        with pytest.raises(TypeError, match="wants points and labels in memory"):
-            function(a, b, as_hdf5(tmp_path, function.__name__, X))
+        for arguments in ((a, b, lc.Blocks([X])), (lc.Blocks([a]), b, X)):
+            with pytest.raises(TypeError, match="wants its input in memory; what comes in blocks"):
+                function(*arguments)
+    # What can be loaded is.
+    stored = (a, as_memmap(tmp_path, "m", b), as_hdf5(tmp_path, "X", X))
+    options = {"measure": "rand", "n_permutations": 9, "rng": 0}
+    assert lc.significance(*stored, **options).value == lc.distance(a, b, measure="rand")
     with pytest.raises(ValueError, match="needs the points X"):
         lc.distance(a, as_memmap(tmp_path, "b", b))
     with pytest.raises(ValueError, match="needs the points X"):

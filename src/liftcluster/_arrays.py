@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj
+from array_api_compat import (
+    array_namespace,
+    device,
+    is_array_api_obj,
+    is_cupy_array,
+    is_dask_array,
+    is_torch_array,
+    to_device,
+)
 
 from ._typing import Array, FloatArray, IntArray
 
-__all__ = ["BLOCK_BYTES", "add_up", "namespace", "row_blocks", "to_numpy"]
+__all__ = [
+    "BLOCK_BYTES",
+    "add_up",
+    "block_of",
+    "from_device",
+    "full_precision",
+    "is_torch_on_cuda",
+    "namespace",
+    "on_device",
+    "row_blocks",
+    "send",
+    "take",
+    "to_numpy",
+]
 
 # A block of float64 features of this size stays in the last-level cache.
 BLOCK_BYTES = 8 * 2**20
+_MAIN_MEMORY = ("cpu",)  # what devices are called on which NumPy works itself
+_WITHOUT_DOUBLES = ("mps", "no_float64", "no_x64")  # devices that have no float64 for totals
 
 
 def namespace(*arrays: Any) -> ModuleType:
@@ -23,11 +49,72 @@ def namespace(*arrays: Any) -> ModuleType:
     return xp
 
 
+def on_device(array: Any) -> bool:
+    """Whether an array lives where NumPy cannot see it, and can be worked on there.
+
+    Arrays of other libraries in main memory are not meant: those become NumPy's without a copy.
+    """
+    if isinstance(array, np.ndarray) or not is_array_api_obj(array) or is_dask_array(array):
+        return False
+    if is_cupy_array(array):
+        return True
+    where = device(array)
+    name = str(getattr(where, "type", None) or getattr(where, "platform", None) or where).lower()
+    return not any(host in name for host in (*_MAIN_MEMORY, *_WITHOUT_DOUBLES))
+
+
+def is_torch_on_cuda(array: Any) -> bool:
+    return bool(is_torch_array(array) and array.is_cuda)
+
+
+def from_device(array: Any) -> Any:
+    """An array on a device as NumPy's; anything else as it is."""
+    return to_numpy(array) if on_device(array) else array
+
+
+def block_of(points: Any, rows: slice) -> Any:
+    """Consecutive points of an array, on a device or not, or of any other sequence."""
+    return points[rows, ...] if on_device(points) else points[rows]
+
+
+def send(values: Any, like: Any, dtype: Any = None) -> Any:
+    """NumPy values in the library and on the device of another array."""
+    xp = namespace(like)
+    return xp.asarray(np.ascontiguousarray(values), dtype=dtype, device=device(like))
+
+
+def take(array: Any, rows: IntArray) -> Any:
+    """Some rows of an array on a device."""
+    return namespace(array).take(array, send(rows, array), axis=0)
+
+
+@contextmanager
+def full_precision(array: Any) -> Iterator[None]:
+    """Matrix products of float32 in float32: torch may have been told to round them to TF32.
+
+    Three digits are not enough for phases. ``LIFTCLUSTER_TF32=on`` asks for it all the same.
+    """
+    if not is_torch_array(array) or os.environ.get("LIFTCLUSTER_TF32", "off") == "on":
+        yield
+        return
+    products = sys.modules["torch"].backends.cuda.matmul
+    # torch 2.9 has another name for it, and refuses to have both used.
+    newer = hasattr(products, "fp32_precision")
+    setting, full = ("fp32_precision", "ieee") if newer else ("allow_tf32", False)
+    before = getattr(products, setting)
+    setattr(products, setting, full)
+    try:
+        yield
+    finally:
+        setattr(products, setting, before)
+
+
 def to_numpy(array: Any, name: str = "array") -> Array:
     """A NumPy view (or copy, where there is no view) of anything array-like."""
     if isinstance(array, np.ndarray):
         return np.asarray(array)
     if is_array_api_obj(array):
+        array = _in_main_memory(array)
         try:
             return np.asarray(np.from_dlpack(array))
         except (BufferError, RuntimeError, TypeError, AttributeError):
@@ -36,6 +123,16 @@ def to_numpy(array: Any, name: str = "array") -> Array:
         return np.asarray(array)
     except ValueError:
         raise ValueError(f"{name} is ragged: its rows have different lengths") from None
+
+
+def _in_main_memory(array: Any) -> Any:
+    if is_torch_array(array):
+        return array.detach().cpu()
+    if is_cupy_array(array):
+        return array.get()
+    if on_device(array) and namespace(array).__name__ == "array_api_strict":
+        return to_device(array, namespace(array).Device("CPU_DEVICE"))
+    return array
 
 
 def row_blocks(n: int, width: int, *, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ._arrays import row_blocks, to_numpy
+from ._arrays import from_device, namespace, on_device, row_blocks, to_numpy
 from ._threads import in_order
 from ._typing import Array, FloatArray, RngLike
 
@@ -32,11 +32,14 @@ _MANY_NUMBERS = 5_000_000  # for which it is worth to begin threads
 _FEW_COLUMNS = 8  # for which NumPy's own reduction along rows is ten times slower
 
 
-def as_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
+def as_points(X: Any, name: str = "X", *, finite: bool = True, device: bool = False) -> Array:
     """X as a finite (n, d) array of native numbers, not copied where it already is one.
 
-    ``finite=False`` leaves the look for NaN and infinity to the caller.
+    ``finite=False`` leaves the look for NaN and infinity to the caller; ``device=True`` leaves
+    points on a GPU where they are.
     """
+    if device and on_device(X):
+        return _device_points(X, name, finite)
     if X is None:
         raise ValueError(f"{name} is needed: the points, as an (n, d) array of numbers")
     if hasattr(X, "tocsr"):
@@ -52,15 +55,7 @@ def as_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
             f"{name} must hold real numbers, got dtype {points.dtype}; encode other columns as "
             "numbers or leave them out"
         )
-    if points.ndim != 2:
-        hint = f"; for one feature use {name}.reshape(-1, 1)" if points.ndim == 1 else ""
-        raise ValueError(
-            f"{name} must be two-dimensional (points × features), got shape {points.shape}{hint}"
-        )
-    if 0 in points.shape:
-        raise ValueError(
-            f"{name} has shape {points.shape}; at least one point and one feature are needed"
-        )
+    _check_shape(points.shape, name)
     if points.dtype.kind == "b" or points.dtype in (np.float16, np.longdouble):
         points = points.astype(np.float64)
     native = points.dtype.newbyteorder("=")
@@ -69,12 +64,45 @@ def as_points(X: Any, name: str = "X", *, finite: bool = True) -> Array:
     elif points.dtype.byteorder != native.byteorder:
         points = points.view(native)  # says "<" where it need not, which the kernels do not read
     if finite and (bad := first_bad_cell(points)) is not None:
-        row, column = bad
-        raise ValueError(
-            f"{name} must be finite, got {points[row, column]} in row {row}, column {column}; "
-            "drop or impute such points"
-        )
+        _refuse_cell(points, bad, name)
     return points
+
+
+def _check_shape(shape: tuple[int, ...], name: str) -> None:
+    if len(shape) != 2:
+        hint = f"; for one feature use {name}.reshape(-1, 1)" if len(shape) == 1 else ""
+        raise ValueError(
+            f"{name} must be two-dimensional (points × features), got shape {tuple(shape)}{hint}"
+        )
+    if 0 in shape:
+        raise ValueError(
+            f"{name} has shape {tuple(shape)}; at least one point and one feature are needed"
+        )
+
+
+def _refuse_cell(points: Array, cell: tuple[int, int], name: str) -> NoReturn:
+    row, column = cell
+    raise ValueError(
+        f"{name} must be finite, got {points[row, column]} in row {row}, column {column}; "
+        "drop or impute such points"
+    )
+
+
+def _device_points(X: Any, name: str, finite: bool) -> Any:
+    """The same for points on a device: nothing but a bad row leaves it."""
+    xp = namespace(X)
+    if not xp.isdtype(X.dtype, ("bool", "real floating", "integral")):
+        raise TypeError(f"{name} must hold real numbers, got dtype {X.dtype}")
+    _check_shape(X.shape, name)
+    if X.dtype not in (xp.float32, xp.float64):
+        short = xp.isdtype(X.dtype, "real floating")  # half floats
+        X = xp.astype(X, xp.float32 if short else xp.float64)
+    if finite and not xp.all(xp.isfinite(X)):
+        good = xp.astype(xp.all(xp.isfinite(X), axis=1), xp.int32)
+        row = int(xp.argmin(good))
+        _, column = first_bad_cell(to_numpy(X[row : row + 1, ...])) or (0, 0)
+        _refuse_cell(X, (row, column), name)
+    return X
 
 
 def as_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
@@ -93,6 +121,7 @@ def as_block_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
     """The same for some of the points, which may all weigh nothing where others do not."""
     if weights is None:
         return np.broadcast_to(np.float64(1.0), (n,))  # no memory, already read-only
+    weights = from_device(weights)
     if isinstance(weights, np.ma.MaskedArray) and np.ma.is_masked(weights):
         raise ValueError(f"{name} have masked values; fill them in first (zeros to leave out)")
     if np.iscomplexobj(weights):
@@ -186,6 +215,9 @@ def first_bad_cell(points: Array) -> tuple[int, int] | None:
 
 def column_ranges(points: Array) -> tuple[Array, Array]:
     """The least and the greatest of each column; one column at a time where there are few."""
+    if on_device(points):
+        xp = namespace(points)
+        return to_numpy(xp.min(points, axis=0)), to_numpy(xp.max(points, axis=0))
     if points.shape[1] > _FEW_COLUMNS:
         return points.min(axis=0), points.max(axis=0)
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import json
 import time
@@ -49,7 +50,12 @@ class Checkpoint:
 
     @classmethod
     def at(cls, path: str | PathLike[str], work: dict[str, Any]) -> Checkpoint:
-        return cls(Path(path), json.loads(json.dumps(work)))
+        file = Path(path)
+        if not file.parent.is_dir():
+            raise FileNotFoundError(
+                errno.ENOENT, "no such folder for the checkpoint", str(file.parent)
+            )
+        return cls(file, json.loads(json.dumps(work)))
 
     def load(self) -> Position | None:
         """Where the work was interrupted, if it was."""

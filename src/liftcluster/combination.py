@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import from_device
 from ._html import paragraph, table
 from ._typing import FloatArray, IntArray, Points, RngLike
 from ._validation import check_choice, check_count, make_rng
@@ -134,8 +135,8 @@ class Consensus:
     def predict(self, X: Points, *, out: Any = None, progress: bool | None = None) -> Any:
         """Consensus cluster of new points: that of the largest ⟨φ(x), v⟩.
 
-        Points that come in blocks are taken so; labels are written to ``out``, if given, which is
-        anything with rows that can be assigned to.
+        Labels of points on a device stay there. Points that come in blocks are taken so; labels are
+        written to ``out``, if given, which is anything with rows that can be assigned to.
         """
         return predict_clusters(*self._map(), X, out, progress)
 
@@ -391,7 +392,7 @@ def _combine_vectors(
     """
     centres, name = group_clusters(method, rep, k, options, rng)
     assert rep.lift is not None
-    scores = rep.lift.scores(X, centres)
+    scores = from_device(rep.lift.scores(X, centres))
     labels = scores.argmax(axis=1)
     used = np.flatnonzero(np.bincount(labels, minlength=len(centres)))
     if not all_points:

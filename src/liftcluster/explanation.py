@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
+from ._arrays import from_device
 from ._html import items, paragraph, table
 from ._typing import FloatArray, Points
 from .counting import Outline
@@ -175,11 +176,11 @@ class Comparison:
         lift = rep.lift
         if cluster is not None:
             v = P.vectors[_position(P, cluster)] - Q.vectors[_position(Q, other)]
-            return map_points(lambda X: lift.scores(X, v[None, :])[:, 0], where)
+            return map_points(lambda X: from_device(lift.scores(X, v[None, :]))[:, 0], where)
         flows = np.argwhere(self.plan > _ROUNDING)
         V = P.vectors[flows[:, 0]] - Q.vectors[flows[:, 1]]
         mass = self.plan[flows[:, 0], flows[:, 1]]
-        return map_points(lambda X: np.abs(lift.scores(X, V)) @ mass, where)
+        return map_points(lambda X: np.abs(from_device(lift.scores(X, V))) @ mass, where)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain Python values, fit for JSON if the cluster names are."""

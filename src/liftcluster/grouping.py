@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import namespace
 from ._typing import FloatArray
 from .kernels import as_kernel
 from .lifts.choice import choose_lift
@@ -61,10 +62,12 @@ def shares_of_scores(scores: FloatArray) -> FloatArray:
 
     A point that is similar to no centre at all belongs to all alike.
     """
-    positive = np.maximum(scores, 0)
-    total = positive.sum(axis=1, keepdims=True)
-    alike = 1 / scores.shape[1]
-    return np.divide(positive, total, out=np.full_like(positive, alike), where=total > 0)
+    xp = namespace(scores)
+    positive = xp.clip(scores, min=0.0)
+    total = xp.sum(positive, axis=1, keepdims=True)
+    some = total > 0
+    shares = positive / xp.where(some, total, xp.ones_like(total))
+    return xp.where(some, shares, xp.full_like(shares, 1 / scores.shape[1]))
 
 
 def bandwidth_for(method: Method | None, bandwidth: Any) -> Any:

@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import special
-from scipy.spatial.distance import cdist
 
-from ._arrays import to_numpy
-from ._typing import Array, FloatArray, IntArray, Points
+from ._arrays import namespace, on_device, to_numpy
+from ._typing import FloatArray, IntArray, Points
 from ._validation import as_points, check_choice, check_positive, check_same_length
+from .distances import device_distances, pairwise_distances
 
 __all__ = [
     "CallableKernel",
@@ -33,14 +33,10 @@ __all__ = [
     "ShiftInvariant",
     "as_kernel",
     "kernel_from_state",
-    "pairwise_distances",
 ]
 
-# Below this the identity |x-y|² = |x|² + |y|² - 2x·y loses no more than 1e-10.
-_LARGEST_SQUARE_FOR_GEMM = 5e4
 _LEAST_NU, _MOST_NU = 0.1, 100.0  # between which a Matérn kernel is computed to nine digits
 _WIDE_RANGE = 30.0  # of bandwidths: the narrowest would see the rounding of the widest's distances
-_FEW_FEATURES = 8  # so few that differences are as quick as a matrix product
 
 
 class Kernel(ABC):
@@ -137,7 +133,8 @@ class ShiftInvariant(Kernel):
     def distances(self, X: Points, Y: Points, kernels: Sequence[ShiftInvariant]) -> FloatArray:
         """Distances to the power ``power``, in units of the widest of several kernels."""
         scales = [h for kernel in kernels for h in kernel.bandwidths]
-        return pairwise_distances(
+        measure = device_distances if on_device(X) else pairwise_distances
+        return measure(
             X,
             Y,
             self.metric,
@@ -148,12 +145,24 @@ class ShiftInvariant(Kernel):
 
     def of_distances(self, D: FloatArray, unit: float) -> FloatArray:
         """κ from distances to the power ``power``, measured in some unit of length."""
-        values = np.zeros_like(D)
+        xp = namespace(D)
+        values = xp.zeros_like(D)
         for alpha, h in zip(self.weights or (1.0,), self.bandwidths, strict=True):
             with np.errstate(over="ignore", invalid="ignore"):  # infinitely far is far enough
-                scaled = D * np.float64(unit / h) ** self.power
-            values += alpha * self.profile(np.where(D == 0, 0.0, scaled))
+                scaled = D * float(np.float64(unit / h) ** self.power)
+            values += alpha * self.profile(xp.where(D == 0, xp.zeros_like(D), scaled))
         return values
+
+    def points(self, X: Points, n: int | None = None) -> Points:
+        points = as_points(X, device=self.on_devices)
+        if n is not None:
+            check_same_length(n, points.shape[0], "the partition", "X")
+        return points
+
+    @property
+    def on_devices(self) -> bool:
+        """Whether ``profile`` is made of functions that every array library has."""
+        return True
 
     def diagonal(self, X: Points) -> FloatArray:
         return np.ones(len(X))
@@ -228,7 +237,7 @@ class Gaussian(ShiftInvariant):
     power: ClassVar[int] = 2
 
     def profile(self, distance: FloatArray) -> FloatArray:
-        return np.exp(-distance / 2)
+        return namespace(distance).exp(-distance / 2)
 
     def unit_spectrum(self, U: FloatArray) -> FloatArray:
         return np.asarray(special.ndtri(U))
@@ -246,7 +255,7 @@ class Laplace(ShiftInvariant):
     isotropic: ClassVar[bool] = False
 
     def profile(self, distance: FloatArray) -> FloatArray:
-        return np.exp(-distance)
+        return namespace(distance).exp(-distance)
 
     def unit_spectrum(self, U: FloatArray) -> FloatArray:
         return np.tan(np.pi * (U - 0.5))
@@ -306,13 +315,14 @@ class Matern(ShiftInvariant):
         self.__post_init__()
 
     def profile(self, distance: FloatArray) -> FloatArray:
-        z = np.minimum(math.sqrt(2 * self.nu) * distance, 1e3)  # zero beyond, and never ∞ · 0
+        xp = namespace(distance)
+        z = xp.clip(math.sqrt(2 * self.nu) * distance, max=1e3)  # zero beyond, and never ∞ · 0
         if self.nu == 0.5:
-            return np.exp(-z)
+            return xp.exp(-z)
         if self.nu == 1.5:
-            return (1 + z) * np.exp(-z)
+            return (1 + z) * xp.exp(-z)
         if self.nu == 2.5:
-            return (1 + z + z**2 / 3) * np.exp(-z)
+            return (1 + z + z**2 / 3) * xp.exp(-z)
         # kve = K exp(z) does not underflow where z is large.
         inside = np.maximum(z, 1e-100 if self.nu < 1 else 1e-8)
         log_factor = (1 - self.nu) * math.log(2) - special.gammaln(self.nu)
@@ -321,6 +331,10 @@ class Matern(ShiftInvariant):
         if self.nu > 2:  # where K overflows, z is so small that two terms of its series do
             values = np.where(np.isfinite(log_bessel), values, 1 - z**2 / (4 * (self.nu - 1)))
         return np.where(z == 0, 1.0, values)
+
+    @property
+    def on_devices(self) -> bool:
+        return self.nu in (0.5, 1.5, 2.5)
 
     def unit_spectrum(self, U: FloatArray) -> FloatArray:
         chi2 = special.chdtri(2 * self.nu, 1 - U[:, -1:])
@@ -466,45 +480,3 @@ def kernel_from_state(state: dict[str, Any]) -> Kernel:
     """The inverse of ``Kernel.state``."""
     options = {key: value for key, value in state.items() if key != "kernel"}
     return _BY_NAME[check_choice(state.get("kernel"), _BY_NAME, "kernel")](**options)
-
-
-def pairwise_distances(
-    X: Array,
-    Y: Array,
-    metric: str = "euclidean",
-    *,
-    scale: float = 1.0,
-    power: int = 1,
-    by_differences: bool = False,
-) -> FloatArray:
-    """‖x − y‖ᵖ / scaleᵖ for all pairs, safe for coordinates of any size and far from the origin.
-
-    ``by_differences`` makes equal points exactly zero apart, at some cost in high dimensions.
-    """
-    U, V = (_in_units(Z, scale) for Z in (X, Y))
-    offset = V[0].copy()
-    with np.errstate(invalid="ignore", over="ignore"):
-        U, V = U - offset, V - offset
-    if not (np.isfinite(U).all() and np.isfinite(V).all()):
-        raise ValueError(
-            f"points lie too far apart for a bandwidth of {scale:g}: their distance in bandwidths "
-            "overflows; use a larger bandwidth or rescale the points"
-        )
-    if metric == "cityblock":
-        return np.asarray(cdist(U, V, "cityblock")) ** power
-    squares = cdist(U, V, "sqeuclidean") if by_differences else _squared_distances(U, V)
-    return squares if power == 2 else np.sqrt(squares)
-
-
-def _in_units(X: Array, scale: float) -> FloatArray:
-    with np.errstate(over="ignore"):
-        return np.asarray(np.asarray(X, dtype=np.float64) / scale)
-
-
-def _squared_distances(U: FloatArray, V: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore"):
-        uu, vv = np.einsum("ij,ij->i", U, U), np.einsum("ij,ij->i", V, V)
-    if U.shape[1] <= _FEW_FEATURES or max(uu.max(), vv.max()) > _LARGEST_SQUARE_FOR_GEMM:
-        return np.asarray(cdist(U, V, "sqeuclidean"))
-    squares = uu[:, None] + vv[None, :] - 2 * (U @ V.T)
-    return np.maximum(squares, 0, out=squares)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ._arrays import to_numpy
 from ._typing import Array, FloatArray, IntArray, Points, RngLike
 from ._validation import check_choice, check_positive, column_ranges, make_rng
 from .kernels import Kernel, ShiftInvariant, as_kernel
@@ -20,6 +21,7 @@ from .lifts.choice import (
     dimension,
     grid_where_it_fits,
     make_feature_lift,
+    n_points,
     resolve_bandwidth,
 )
 from .lifts.fourier import SAMPLINGS
@@ -80,7 +82,7 @@ def lift_rows(
     samples = _checked(samples, resolved)
     pool = pool_points([X for X, _ in samples])
     resolved = resolve_bandwidth(resolved, pool, bandwidth)
-    n = sum(len(X) for X, _ in samples)
+    n = sum(n_points(X) for X, _ in samples)
     name = choose_lift(
         lift, n, resolved, n_components, spans=True, d=dimension(pool), sampling=sampling
     )
@@ -138,7 +140,7 @@ def lift_scales(
     """
     rng = make_rng(rng)
     samples = _checked(samples, kernels[0])
-    n = sum(len(X) for X, _ in samples)
+    n = sum(n_points(X) for X, _ in samples)
     name = choose_lift(lift, n, kernels[0], n_components, spans=True, sampling=sampling)
     if name == "exact":
         return [(made, V) for made, V in fit_span_lifts(kernels, *_one_sample(samples))]
@@ -229,7 +231,7 @@ def _one_sample(samples: list[Sample]) -> Sample:
     """Several samples as one: points one after another, memberships block by block."""
     if len(samples) == 1:
         return samples[0]
-    blocks = [R.rows(slice(0, len(X))) for X, R in samples]
+    blocks = [R.rows(slice(0, R.shape[0])) for _, R in samples]
     matrix = sp.csr_array(sp.block_diag(blocks, format="csr"))
     return _concatenate([X for X, _ in samples]), MatrixRows(matrix)
 
@@ -238,7 +240,7 @@ def pool_points(point_sets: list[Points]) -> Points:
     """Points that stand for all samples alike: all of one, some of each of several."""
     if len(point_sets) == 1:
         return point_sets[0]
-    rows = pool_rows(list(map(len, point_sets)))
+    rows = pool_rows(list(map(n_points, point_sets)))
     return _concatenate([take_rows(X, own) for X, own in zip(point_sets, rows, strict=True)])
 
 
@@ -257,4 +259,4 @@ def _concatenate(point_sets: list[Points]) -> Points:
         return point_sets[0]
     if all(isinstance(X, list | tuple) for X in point_sets):
         return [x for X in point_sets for x in X]
-    return np.concatenate([np.asarray(X) for X in point_sets])
+    return np.concatenate([to_numpy(X) for X in point_sets])

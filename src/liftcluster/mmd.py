@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._arrays import add_up
+from ._arrays import add_up, from_device
 from ._typing import Array, FloatArray, IntArray, Points
 from .kernels import as_kernel
 from .lifts.base import FeatureLift, Lift
@@ -94,6 +94,7 @@ def max_mmd(
     rng: np.random.Generator,
 ) -> MaxMMD:
     """Cluster points of positive weight by the best of several climbs of ``mmd_objective``."""
+    X = from_device(X)
     weights = weights / weights.max()  # only ratios matter, and 1e-200 has no square
     resolved = as_kernel(kernel)
     if isinstance(lift, str):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._arrays import add_up
+from ._arrays import add_up, from_device, to_numpy
 from ._labels import DEFAULT_NOISE, encode_labels, looks_like_labels, plain_name
 from ._typing import Array, FloatArray, IntArray, Sparse
 from ._validation import as_weights, first_bad_cell
@@ -221,7 +221,7 @@ def as_partition(obj: Any, weights: Any = None) -> Partition:
     if looks_like_labels(obj):
         return Partition.from_labels(obj, weights)
     shape = np.shape(obj)
-    if len(shape) == 2 and shape[1] == 1 and not (np.asarray(obj) == 1).all():
+    if len(shape) == 2 and shape[1] == 1 and not (to_numpy(obj) == 1).all():
         raise ValueError(
             "one column could be labels or memberships: use .ravel() for labels, or "
             "Partition.from_memberships for one cluster and noise"
@@ -306,6 +306,7 @@ def as_membership_matrix(memberships: Any) -> Sparse:
 
 
 def _dense_memberships(memberships: Any) -> FloatArray:
+    memberships = from_device(memberships)
     if isinstance(memberships, np.ma.MaskedArray) and np.ma.is_masked(memberships):
         raise ValueError("memberships have masked values; fill them in first (zeros for noise)")
     if np.iscomplexobj(memberships):

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 
-from ._arrays import row_blocks
+from ._arrays import from_device, row_blocks
 from ._progress import Advance, progress_bar
 from ._typing import FloatArray, IntArray, Points, RngLike
 from ._validation import as_points, check_choice, check_count, make_rng
@@ -224,7 +224,7 @@ def _feature_lift(sides: Sides, rng: np.random.Generator) -> tuple[FeatureLift, 
     lift = make_lift(pool, rng=rng, **options)
     if not isinstance(lift, FeatureLift) or lift.is_exact:
         raise ValueError(f"a permutation test needs a lift with features, not {lift.describe()}")
-    return lift, lift.points(X), lift.points(Y)
+    return lift, from_device(lift.points(X)), from_device(lift.points(Y))
 
 
 def _permuted_sums(

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import on_device, take, to_numpy
 from ._typing import Array, FloatArray, RngLike
 from ._validation import as_points, check_choice, check_count, make_rng
-from .kernels import pairwise_distances
+from .distances import pairwise_distances
 
 __all__ = ["bandwidth"]
 
@@ -23,7 +24,7 @@ def bandwidth(
     *,
     n_sample: int = 1000,
     metric: str = "euclidean",
-    n_points: int | None = None,
+    n_total: int | None = None,
 ) -> float:
     r"""A bandwidth for the points X, from at most ``n_sample`` of them.
 
@@ -50,7 +51,7 @@ def bandwidth(
     n_sample : int
     metric : "euclidean" or "cityblock"
         For ``median`` and ``mean``.
-    n_points : int, optional
+    n_total : int, optional
         How many points there are, where X is only a sample of them; for ``scott`` and
         ``silverman``.
 
@@ -63,7 +64,7 @@ def bandwidth(
     """
     base, factor = _parse(rule)
     check_choice(metric, ("euclidean", "cityblock"), "metric")
-    points = as_points(X)
+    points = as_points(X, device=True)
     sample = _sample(points, check_count(n_sample, "n_sample", least=2), rng)
     # Coordinates of size 1e300 or 1e-300 would over- or underflow when squared.
     with np.errstate(over="ignore"):
@@ -72,7 +73,7 @@ def bandwidth(
         return 1.0
     if not np.isfinite(unit):
         raise ValueError("points lie too far apart: their differences overflow; rescale them")
-    shape = (len(points) if n_points is None else n_points, points.shape[1])
+    shape = (points.shape[0] if n_total is None else n_total, points.shape[1])
     width = unit * factor * _RULES[base]((sample - sample[0]) / unit, shape, metric)
     if not (np.isfinite(width) and width > 0):
         raise ValueError(f"rule {rule!r} gives a bandwidth of {width}; rescale the points")
@@ -131,7 +132,9 @@ def _parse(rule: Any) -> tuple[str, float]:
 
 
 def _sample(points: Array, size: int, rng: RngLike) -> FloatArray:
-    if len(points) > size:
-        chosen = make_rng(0 if rng is None else rng).choice(len(points), size, replace=False)
-        points = points[np.sort(chosen)]
-    return np.asarray(points, dtype=np.float64)
+    """Some of the points, in main memory: on any device the bandwidth is the same number."""
+    n = points.shape[0]
+    if n > size:
+        chosen = np.sort(make_rng(0 if rng is None else rng).choice(n, size, replace=False))
+        points = take(points, chosen) if on_device(points) else points[chosen]
+    return np.asarray(to_numpy(points), dtype=np.float64)

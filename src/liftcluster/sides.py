@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ._progress import progress_bar
 from ._typing import Array, Points
 from ._validation import as_points
@@ -19,6 +21,7 @@ from .measures.registry import MEASURES, Measure
 from .partition import Partition, as_partition
 from .representation import Representation
 from .representing import represent, represent_samples, represent_streams
+from .sources import Source
 from .streams import Stream, as_stream, needs_stream
 
 __all__ = ["AnySides", "Sides", "make_any_sides", "make_sides", "needs_no_points", "refuse"]
@@ -192,11 +195,9 @@ class StreamedSides(AnySides):
 def make_sides(a: Any, b: Any, X: Points, Y: Points, weights: Any, **lifting: Any) -> Sides:
     """Two partitions in memory, by functions that need them there."""
     w, v = _weights_of_both(X, Y, weights)
-    if needs_stream(X, [a, b], w) or needs_stream(Y, [], v):
-        raise TypeError(
-            "this wants points and labels in memory; those that come in blocks are taken by "
-            "represent, distance, distance_matrix, compare, consensus and predict"
-        )
+    for given in (a, b, X, Y, w, v):
+        if isinstance(given, Source):
+            np.asarray(given)  # says who takes it
     first, second = as_partition(a, w), as_partition(b, v)
     if Y is None and first.n != second.n:
         raise ValueError(

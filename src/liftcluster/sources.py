@@ -88,6 +88,12 @@ class Source:
     def n(self) -> int | None:
         return self.origin.n
 
+    def __array__(self, *_: Any, **__: Any) -> Array:
+        raise TypeError(
+            "this wants its input in memory; what comes in blocks is taken by represent, distance, "
+            "distance_matrix, compare, consensus and predict"
+        )
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(str, self.origin.describe(self.part)))})"
 
@@ -181,6 +187,8 @@ class StoredArray(Origin):
     repeats = True
 
     def __init__(self, array: Any) -> None:
+        if not array.shape:
+            raise ValueError("points and labels have rows, got an array without dimensions")
         self.array = array
         self.n = int(array.shape[0])
         self.reads_ahead = not _in_memory(array)

@@ -204,7 +204,8 @@ def consensus_of_stream(
     """Algorithm 1 in two looks at the points."""
     k = _checked_task(stream, n_clusters, method, out)
     assert stream.X is not None
-    lifting = features_for_consensus(lifting, stream.X.origin.count(stream.X.part))
+    if isinstance(lifting["lift"], str):
+        lifting = features_for_consensus(lifting, stream.X.origin.count(stream.X.part))
     file = open_checkpoint(checkpoint, [stream], {**lifting, "rng": rng})
     rng = make_rng(rng)
     made = lift_streams([stream], rng=rng, checkpoint=file, progress=progress, **lifting)

@@ -158,7 +158,7 @@ def map_points(
         lazy = map_chunks(function, X, like)
         return lazy if out is None else fill_from_chunks(out, lazy)
     if out is None and not is_streamed(X):
-        return np.asarray(function(X))
+        return function(X)
     points = as_source(X if is_streamed(X) or is_stored(X) else as_points(X, finite=False))
     if out is not None and points.n not in (None, len_of(out)):
         raise ValueError(
@@ -191,11 +191,11 @@ def _bar(what: str, n: int | None, progress: bool | None) -> Iterator[Advance]:
 
 
 def _described(value: Any) -> Any:
-    """An option as JSON can hold it; of a random generator nothing is known."""
+    """An option as JSON can hold it; of a random generator only its kind is known."""
     if isinstance(value, Lift):
         return value.fingerprint()
     if isinstance(value, np.random.Generator):
-        return None
+        return type(value.bit_generator).__name__
     state: Callable[[], Any] | None = getattr(value, "state", None)
     if state is not None:
         try:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ._arrays import on_device
 from ._typing import Array, FloatArray, Points
 from ._validation import as_points, as_weights, first_bad_cell
 from .blocks import Block, as_block
@@ -186,7 +187,13 @@ def as_stream(X: Points, partitions: Any, weights: Any = None) -> Stream:
     parts = {name: as_source(p) if may_be_rows(p) else as_partition(p) for name, p in named.items()}
     points = None
     if X is not None:
-        points = as_source(X if may_be_rows(X) else as_points(X, finite=False))
+        X = X if may_be_rows(X) else as_points(X, finite=False)
+        if on_device(X):
+            raise TypeError(
+                "points on a device are lifted there, with labels and weights in memory; load "
+                "those, or move the points to main memory"
+            )
+        points = as_source(X)
     if weights is None or may_be_rows(weights):
         return Stream(points, parts, None if weights is None else as_source(weights))
     n = Stream(points, parts, None).n

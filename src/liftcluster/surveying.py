@@ -73,7 +73,7 @@ def lift_for_sources(
     seen, box = _look(sources, wanted, by_grid or name == "grid", n, progress)
     pool = seen.get("pool")
     resolved = resolve_bandwidth(
-        asked, seen.get("scale", pool), bandwidth, n_points=n if pool is None else None
+        asked, seen.get("scale", pool), bandwidth, n_total=n if pool is None else None
     )
     if by_grid and (grid := grid_for(box, n, resolved, tol)) is not None:
         return grid

@@ -124,6 +124,11 @@ class TableScan(Origin):
         types = [str(self.data.schema.field(name).type) for name in _columns(part)]
         return ["table", list(_columns(part)), types, self.n]
 
+    def __array__(self, *_: Any, **__: Any) -> Array:
+        raise TypeError(
+            'choose columns of the table: table[["x", "y"]] as points, table["z"] as labels'
+        )
+
     def __repr__(self) -> str:
         return f"TableScan({', '.join(self.names)})"
 

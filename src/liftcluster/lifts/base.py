@@ -12,11 +12,12 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from .._arrays import row_blocks
+from .._arrays import from_device, namespace, on_device, row_blocks, take
 from .._dask import is_dask, lazy_rows
 from .._threads import in_order, one_thread, runs
 from .._typing import Array, FloatArray, IntArray, Points
 from ..stack import Rows, as_rows
+from .device import device_scores, device_sums, rows_of
 
 __all__ = ["FeatureLift", "Lift", "as_vectors", "sums_of_many", "take_rows"]
 
@@ -56,7 +57,8 @@ class Lift(ABC):
 
     .. math:: \langle \mathrm{sums}(X, R), V \rangle = \langle R, \mathrm{scores}(X, V) \rangle .
 
-    Neither holds more than a block of features at a time.
+    Neither holds more than a block of features at a time. Points on a device are worked on
+    there; their sums come back as NumPy's, their scores stay.
     """
 
     kind: ClassVar[str]
@@ -141,7 +143,7 @@ class FeatureLift(Lift):
 
     def points(self, X: Points) -> Points:
         """The points as ``features`` wants them, checked."""
-        return X
+        return from_device(X)
 
     # Whether features may be computed on several threads at once; functions of users may not.
     spreads_over_threads: ClassVar[bool] = False
@@ -155,12 +157,18 @@ class FeatureLift(Lift):
         """The sums by a kernel that holds no features at all, where there is one for X."""
         return None
 
+    def device_sums(self, X: Any, R: Any) -> FloatArray:
+        """The sums of points that live on a device and were left there by ``points``."""
+        return device_sums(self.features, X, R, self.block_width)
+
     def sums(self, X: Points, R: Any) -> FloatArray:
         return sums_of_many([self], X, R)[0]
 
     def scores(self, X: Points, V: Any) -> FloatArray:
         X = self.points(X)
         V = as_vectors(V, self.n_components)
+        if on_device(X):
+            return device_scores(self.features, X, V, self.block_width)
         scores = np.empty((len(X), len(V)))
 
         def fill(rows: slice) -> None:
@@ -175,6 +183,10 @@ class FeatureLift(Lift):
 
     def assign(self, X: Points, V: Any) -> IntArray:
         X = self.points(X)
+        if on_device(X):
+            xp, blocks = namespace(X), rows_of(X, max(len(V), self.block_width))
+            labels = [xp.argmax(self.scores(X[rows, ...], V), axis=1) for rows in blocks]
+            return xp.concat(labels, axis=0)
         blocks = row_blocks(len(X), max(len(V), self.block_width))
         return np.concatenate([self.scores(X[rows], V).argmax(axis=1) for rows in blocks])
 
@@ -191,6 +203,8 @@ class FeatureLift(Lift):
 def sums_of_many(lifts: Sequence[FeatureLift], X: Points, R: Any) -> list[FloatArray]:
     """The sums of several lifts of the same points, in one pass over blocks of them."""
     X = lifts[0].points(X)
+    if on_device(X):
+        return [lift.device_sums(X, R) for lift in lifts]
     R = as_rows(R, len(X))
     sums = [lift.fused_sums(X, R) for lift in lifts]
     rest = [lift for lift, made in zip(lifts, sums, strict=True) if made is None]
@@ -241,11 +255,15 @@ def _product(block: Any, Z: Any) -> Array:
     Sparse on purpose: a matrix product of dense indicators may add in another order for another
     column, and equal clusters in two partitions would get vectors that differ in the last bits.
     """
-    scale = np.abs(block.data).max() if Z.dtype == np.float32 else 1.0  # weights may exceed float32
+    scale = 1.0
+    if Z.dtype == np.float32:  # which weights may exceed
+        scale = np.abs(block.data).max() or 1.0
     product = (block.T / scale).astype(Z.dtype) @ Z
     return np.asarray(product.toarray() if sp.issparse(product) else product) * scale
 
 
 def take_rows(points: Points, chosen: IntArray) -> Points:
-    """Some of the points, which are an array or any other sequence."""
+    """Some of the points, which are an array, on a device or not, or any other sequence."""
+    if on_device(points):
+        return take(points, chosen)
     return points[chosen] if hasattr(points, "shape") else [points[i] for i in chosen]

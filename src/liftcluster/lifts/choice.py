@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import from_device, on_device
 from .._typing import Array, Points, RngLike
 from .._validation import check_choice, check_count, column_ranges, make_rng
 from ..kernels import Discrete, Gaussian, Kernel, Precomputed, ShiftInvariant, as_kernel
@@ -28,6 +29,7 @@ __all__ = [
     "grid_where_it_fits",
     "make_feature_lift",
     "make_lift",
+    "n_points",
     "resolve_bandwidth",
 ]
 
@@ -92,9 +94,10 @@ def make_lift(
     resolved = as_kernel(kernel)
     points = resolved.points(X, None if stack is None else stack.shape[0])
     resolved = resolve_bandwidth(resolved, points, bandwidth)
+    n = n_points(points)
     name = choose_lift(
         lift,
-        len(points),
+        n,
         resolved,
         n_components,
         spans=stack is not None,
@@ -112,7 +115,7 @@ def make_lift(
         name,
         points,
         resolved,
-        n=len(points),
+        n=n,
         n_components=n_components,
         sampling=sampling,
         rng=rng,
@@ -120,16 +123,16 @@ def make_lift(
 
 
 def resolve_bandwidth(
-    kernel: Kernel, points: Points, bandwidth: Any, n_points: int | None = None
+    kernel: Kernel, points: Points, bandwidth: Any, n_total: int | None = None
 ) -> Kernel:
     """The kernel with a bandwidth, if it wants one and has none: a number, several, or a rule.
 
-    ``n_points``: how many points there are, where these are only a sample of them.
+    ``n_total``: how many points there are, where these are only a sample of them.
     """
     if not isinstance(kernel, ShiftInvariant) or kernel.bandwidth is not None:
         return kernel
     if isinstance(bandwidth, str):
-        bandwidth = bandwidth_rule(points, bandwidth, metric=kernel.metric, n_points=n_points)
+        bandwidth = bandwidth_rule(points, bandwidth, metric=kernel.metric, n_total=n_total)
     if bandwidth is None:
         raise ValueError('bandwidth must be a number, several, or a rule such as "median"')
     return kernel.with_bandwidth(bandwidth)
@@ -239,7 +242,11 @@ def dimension(points: Points) -> int | None:
     return points.shape[1] if getattr(points, "ndim", 0) == 2 else None
 
 
+def n_points(points: Points) -> int:
+    return int(points.shape[0]) if on_device(points) else len(points)
+
+
 def _middle(points: Points) -> Any:
     """A point amid the others: phases near zero are more precise than phases far from it."""
-    some = points[:: max(1, len(points) // 1000)]
+    some = from_device(points[:: max(1, n_points(points) // 1000), ...])
     return (some / len(some)).sum(axis=0, dtype=np.float64)  # a mean that cannot overflow

@@ -13,6 +13,7 @@ from .._native import kernels
 from .._threads import in_order, runs
 from .._typing import Array, FloatArray, IntArray
 from ..stack import MatrixRows, Rows, Stack
+from .device import row_units
 
 __all__ = [
     "DENSE",
@@ -180,8 +181,7 @@ def _scorer(map: FeatureMap, X: Array, V: FloatArray) -> Any:
     native = kernels()
     assert native is not None
     in_c, k = map.in_c(), len(V)
-    # Each in units of its largest: single floats end at 1e38.
-    units = np.maximum(np.abs(V).max(axis=1, initial=0.0), np.finfo(np.float64).tiny)
+    units = row_units(V)
     vectors = np.ascontiguousarray(V / units[:, None], dtype=map.dtype)
 
     def score(rows: slice) -> FloatArray:

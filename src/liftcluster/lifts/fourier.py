@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.stats import qmc
 
-from .._arrays import namespace
 from .._typing import Array, FloatArray, IntArray
 from .._validation import check_choice, check_count
 from ..kernels import ShiftInvariant, kernel_from_state
@@ -61,10 +60,8 @@ class FourierLift(TrigonometricLift):
 
     kind: ClassVar[str] = "fourier"
 
-    def phases(self, U: Any) -> Any:
-        xp = namespace(U)
-        W = xp.asarray(self.frequencies, dtype=U.dtype, device=U.device)
-        return U @ xp.permute_dims(W, (1, 0))
+    def phases(self, U: Array) -> Array:
+        return U @ self.frequencies.T.astype(U.dtype, copy=False)
 
     def feature_map(self) -> FeatureMap:
         W = self.frequencies * (QUARTER_TURNS / self.kernel.scale)

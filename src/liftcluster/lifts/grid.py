@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from .._arrays import namespace, send
 from .._typing import Array, FloatArray, Points
 from .._validation import as_points, column_ranges
 from ..kernels import Gaussian, Kernel, kernel_from_state
@@ -88,7 +89,7 @@ class GridLift(FeatureLift):
         return np.sqrt(weights)
 
     def points(self, X: Points) -> Array:
-        points = as_points(X)
+        points = as_points(X, device=True)
         d = len(self.centre)
         if points.shape[1] != d:
             raise ValueError(
@@ -107,13 +108,16 @@ class GridLift(FeatureLift):
         """(n, ρ) features of points inside the box."""
         if ready(X) and self._native is not None:
             return map_features(self._native, X) * self.roots.astype(self.dtype)
-        U = (np.asarray(X, dtype=np.float64) - self.centre) / self.kernel.scale
-        Z = np.ones((len(U), 1), dtype=self.dtype)
-        for u, h, N in zip(U.T, self.steps, self.counts, strict=True):
-            T = (u[:, None] * (h * np.arange(1, N + 1))).astype(self.dtype)
-            one_axis = np.concatenate([np.ones_like(T[:, :1]), np.cos(T), np.sin(T)], axis=1)
-            Z = (Z[:, :, None] * one_axis[:, None, :]).reshape(len(U), -1)
-        return Z * self.roots.astype(self.dtype)
+        xp, n = namespace(X), X.shape[0]
+        precision = xp.float32 if self.dtype == np.float32 else xp.float64
+        U = (xp.astype(X, xp.float64) - send(self.centre, X)) / self.kernel.scale
+        Z = xp.ones((n, 1), dtype=precision, device=X.device)
+        for axis, (h, N) in enumerate(zip(self.steps, self.counts, strict=True)):
+            multiples = send(h * np.arange(1, N + 1), X)
+            T = xp.astype(U[:, axis][:, None] * multiples[None, :], precision)
+            one_axis = xp.concat([xp.ones_like(Z[:, :1]), xp.cos(T), xp.sin(T)], axis=1)
+            Z = xp.reshape(Z[:, :, None] * one_axis[:, None, :], (n, -1))
+        return Z * send(self.roots, X, precision)
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
         large = self.n_components >= _TRANSFORM_FROM[len(self.centre)]

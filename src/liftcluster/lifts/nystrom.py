@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._arrays import from_device, on_device, send
 from .._typing import Array, FloatArray, IntArray, Points
 from ..kernels import Kernel, ShiftInvariant, kernel_from_state
 from ..stack import Rows
@@ -68,7 +69,8 @@ class NystromLift(FeatureLift):
         return self.kernel.points(X)
 
     def features(self, X: Points) -> Array:
-        return self.kernel(X, self.landmarks) @ self.coefficients
+        A = send(self.coefficients, X) if on_device(X) else self.coefficients
+        return self.kernel(X, self.landmarks) @ A
 
     # Similarities to the landmarks are added up before they are turned into features, and vectors
     # are turned into weights of landmarks before they are scored: (RᵀK)A and K(AVᵀ) take a step of
@@ -76,6 +78,9 @@ class NystromLift(FeatureLift):
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray:
         return sums_of_many([self._similarities], X, R)[0] @ self.coefficients
+
+    def device_sums(self, X: Any, R: Any) -> FloatArray:
+        return self._similarities.device_sums(X, R) @ self.coefficients
 
     def scores(self, X: Points, V: Any) -> FloatArray:
         V = as_vectors(V, self.n_components)
@@ -105,7 +110,8 @@ def fit_nystrom_lift(
 ) -> NystromLift:
     """Take ``n_components`` points at random as landmarks (all of them if there are fewer)."""
     X = kernel.points(X)
-    return nystrom_from_landmarks(kernel, take_rows(X, choose_landmarks(len(X), n_components, rng)))
+    n = X.shape[0] if on_device(X) else len(X)
+    return nystrom_from_landmarks(kernel, take_rows(X, choose_landmarks(n, n_components, rng)))
 
 
 def choose_landmarks(n: int, n_components: int, rng: np.random.Generator) -> IntArray:
@@ -114,4 +120,5 @@ def choose_landmarks(n: int, n_components: int, rng: np.random.Generator) -> Int
 
 
 def nystrom_from_landmarks(kernel: Kernel, landmarks: Points) -> NystromLift:
+    landmarks = from_device(landmarks)
     return NystromLift(kernel, landmarks, inverse_root(kernel(landmarks, landmarks)))

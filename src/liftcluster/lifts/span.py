@@ -9,17 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .._arrays import row_blocks
+from .._arrays import from_device, namespace, on_device, row_blocks, send
 from .._threads import in_order
 from .._typing import Array, FloatArray, Points, Sparse
 from ..kernels import Discrete, Kernel, ShiftInvariant, kernel_from_state
 from ..stack import Rows, as_rows
 from .base import FeatureLift, take_rows
+from .device import members_on, rows_of
 from .spectral import gram_factor
 
 __all__ = ["SpanLift", "cluster_gram", "fit_span_lift", "fit_span_lifts", "kernel_sums"]
 
 _BLOCK = 512  # rows and columns of the kernel matrix held at a time
+_DEVICE_BLOCK = 4096  # the same on a device
 _FEW_FEATURES = 8  # in which differences are as quick as a matrix product
 _LARGEST_SQUARE = 8.0  # squared distance from the middle, in bandwidths, that float32 can do with
 
@@ -59,7 +61,8 @@ class SpanLift(FeatureLift):
         return self.kernel.points(X)
 
     def features(self, X: Points) -> Array:
-        return kernel_sums(self.kernel, X, self.anchors, self.memberships) @ self.coefficients
+        sums = kernel_sums(self.kernel, X, self.anchors, self.memberships)
+        return sums @ (send(self.coefficients, X) if on_device(X) else self.coefficients)
 
     def describe(self) -> str:
         return "exact"
@@ -88,14 +91,15 @@ def fit_span_lift(kernel: Kernel, X: Points, R: Any) -> tuple[SpanLift, FloatArr
     """The exact lift of the clusters R of the points X, and the vectors of those clusters."""
     X, matrix = _without_noise(X, R)
     V, A = gram_factor(cluster_gram(kernel, X, matrix))
-    return SpanLift(kernel, X, matrix, A), V
+    # Kept in main memory, where it can be saved from.
+    return SpanLift(kernel, from_device(X), matrix, A), V
 
 
 def fit_span_lifts(
     kernels: Sequence[ShiftInvariant], X: Points, R: Any
 ) -> list[tuple[SpanLift, FloatArray]]:
     """Exact lifts by kernels of one shape and several bandwidths; distances are computed once."""
-    X, matrix = _without_noise(X, R)
+    X, matrix = _without_noise(from_device(X), R)
     unit, shape = max(kernel.scale for kernel in kernels), kernels[0]
 
     def blocks(rows: slice, columns: slice) -> list[Array]:
@@ -110,6 +114,8 @@ def fit_span_lifts(
 
 def cluster_gram(kernel: Kernel, X: Points, R: Any) -> FloatArray:
     r"""G = Rᵀ κ(X, X) R, (s, s), without holding more than a block of κ."""
+    if on_device(X):
+        return _device_gram(kernel, X, R)
     R = as_rows(R, len(X))
     if isinstance(kernel, Discrete):
         shared = _add_up_equal_points(kernel.ids(X), R)
@@ -175,16 +181,39 @@ def _grams(
 
 def _without_noise(X: Points, R: Any) -> tuple[Points, Sparse]:
     """The points that are in some cluster, and their memberships."""
-    R = as_rows(R, len(X))
-    matrix = R.rows(slice(0, len(X)))
+    n = X.shape[0] if on_device(X) else len(X)
+    R = as_rows(R, n)
+    matrix = R.rows(slice(0, n))
     inside = np.flatnonzero(np.diff(matrix.indptr) > 0)
-    if len(inside) == len(X):
+    if len(inside) == n:
         return X, matrix
     return take_rows(X, inside), matrix[inside, :]
 
 
+def _device_gram(kernel: Kernel, X: Any, R: Any) -> FloatArray:
+    """Rᵀ κ(X, X) R where the points are."""
+    S, members = _device_kernel_sums(kernel, X, X, R), members_on(X, R)
+    every = slice(0, X.shape[0])
+    G = members.scale(members.transposed(every, S) @ S)
+    return (G + G.T) / 2
+
+
+def _device_kernel_sums(kernel: Kernel, X: Any, Y: Any, R: Any) -> Any:
+    xp, R = namespace(X), as_rows(R, Y.shape[0])
+    found = []
+    for rows in rows_of(X, _DEVICE_BLOCK):
+        block, total = X[rows, ...], 0.0
+        for columns in row_blocks(Y.shape[0], _DEVICE_BLOCK, block_bytes=8 * _DEVICE_BLOCK**2):
+            K = kernel(block, Y[columns, ...])
+            total = K @ send(R.rows(columns).toarray(), X) + total
+        found.append(total)
+    return xp.concat(found, axis=0)
+
+
 def kernel_sums(kernel: Kernel, X: Points, Y: Points, R: Any) -> FloatArray:
     """κ(X, Y) R, (n, s): how similar each point of X is to each cluster of Y."""
+    if on_device(X):
+        return _device_kernel_sums(kernel, X, Y, R)
     R = as_rows(R, len(Y))
     if isinstance(kernel, Discrete):
         ids = kernel.ids(np.concatenate([Y, X]))

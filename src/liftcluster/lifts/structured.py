@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._arrays import namespace
 from .._typing import Array, FloatArray, IntArray
 from .._validation import check_count
 from ..kernels import ShiftInvariant, kernel_from_state
@@ -71,18 +70,14 @@ class StructuredLift(TrigonometricLift):
         return np.arange(len(self.lengths)) // self.padded
 
     @cached_property
-    def frequencies(self) -> FloatArray:
-        """(M, d) frequencies in units of 1/kernel.scale, what the fast transform stands for."""
-        return np.asarray(self._transform(np.eye(self.d)).T)
+    def frequencies(self) -> FloatArray:  # type: ignore[override]
+        """(M, d) frequencies in units of 1/kernel.scale, what the fast transform stands for.
 
-    def phases(self, U: Any) -> Any:
-        if isinstance(U, np.ndarray):
-            return self._transform(U)
-        xp = namespace(U)  # elsewhere a matrix product is what the device does best
-        W = xp.asarray(self.frequencies, dtype=U.dtype, device=U.device)
-        return U @ xp.permute_dims(W, (1, 0))
+        Devices multiply by them as they are: a matrix product is what they do best.
+        """
+        return np.asarray(self.phases(np.eye(self.d)).T)
 
-    def _transform(self, U: Array) -> Array:
+    def phases(self, U: Array) -> Array:
         n, p, M = len(U), self.padded, len(self.lengths)
         filled = np.zeros((n, p), dtype=U.dtype)
         filled[:, : self.d] = U

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 import numpy as np
 
-from .._arrays import namespace
+from .._arrays import namespace, on_device
 from .._typing import Array, FloatArray, IntArray, Points
 from .._validation import as_points
 from ..kernels import ShiftInvariant
@@ -28,6 +28,7 @@ from .engine import (
     map_sums,
     ready,
 )
+from .waves import Waves
 
 __all__ = ["QUARTER_TURNS", "USUAL_SCALES", "TrigonometricLift"]
 
@@ -51,6 +52,7 @@ class TrigonometricLift(FeatureLift):
     """
 
     kernel: ShiftInvariant
+    frequencies: FloatArray  # (M, d), in units of 1/kernel.scale
     groups: IntArray  # (M,), which independent draw each frequency came from
     phase: float | None  # b, for an odd ρ; the last frequency is then its own
     centre: FloatArray
@@ -73,6 +75,10 @@ class TrigonometricLift(FeatureLift):
         The old frequencies stay, so that sums already made need only be joined (``join_sums``).
         """
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was made ready for one machine."""
+        return {name: value for name, value in vars(self).items() if name not in ("_maps", "_sent")}
+
     @property
     def n_pairs(self) -> int:
         return len(self.groups) - (self.phase is not None)
@@ -86,7 +92,7 @@ class TrigonometricLift(FeatureLift):
         return len(self.centre)
 
     def points(self, X: Points) -> Array:
-        return self._of_this_space(as_points(X))
+        return self._of_this_space(as_points(X, device=True))
 
     def _of_this_space(self, points: Array) -> Array:
         if points.shape[1] != self.d:
@@ -100,25 +106,16 @@ class TrigonometricLift(FeatureLift):
         Z = self._by_kernels(X, lambda fused: map_features(fused, X))
         if Z is not None:
             return self._of_pairs(Z).astype(self.dtype, copy=False)
-        xp = namespace(X)
-        precision = xp.float32 if self.dtype == np.float32 else xp.float64
-        centre = xp.asarray(self.centre, dtype=xp.float64, device=X.device)
-        U = (xp.astype(X, xp.float64) - centre) / self.kernel.scale
-        if not xp.all(xp.abs(U) < _FARTHEST):
-            raise ValueError(
-                f"points lie more than {_FARTHEST:g} bandwidths away from the others, where phases "
-                "mean nothing; use a larger bandwidth or rescale the points"
-            )
-        near = precision == xp.float64 or xp.all(xp.abs(U) < _SINGLE_UP_TO)
-        T = self.phases(xp.astype(U, precision) if near else U)
-        if isinstance(T, np.ndarray):
-            return self._cosines_and_sines(T)
-        pairs = T[:, : self.n_pairs]
-        parts = [xp.cos(pairs), xp.sin(pairs)]
-        if self.phase is not None:
-            parts.append(xp.cos(T[:, self.n_pairs :] + self.phase))
-        Z = xp.concat(parts, axis=1) * math.sqrt(2 / self.n_components)
-        return xp.astype(Z, precision, copy=False)
+        if not isinstance(X, np.ndarray):
+            xp = namespace(X)
+            Z = self._of_pairs(self._by_waves(X, lambda waves: waves.features(X)))
+            single = self.dtype == np.float32
+            return xp.astype(Z, xp.float32 if single else xp.float64, copy=False)
+        U = (np.asarray(X, dtype=np.float64) - self.centre) / self.kernel.scale
+        if not (np.abs(U) < _FARTHEST).all():
+            _refuse_far()
+        near = self.dtype == np.float64 or (np.abs(U) < _SINGLE_UP_TO).all()
+        return self._cosines_and_sines(self.phases(U.astype(self.dtype) if near else U))
 
     def _cosines_and_sines(self, T: Array) -> Array:
         """The features of these phases, with no copy between."""
@@ -132,27 +129,69 @@ class TrigonometricLift(FeatureLift):
         return Z.astype(self.dtype, copy=False)
 
     def sums(self, X: Points, R: Any) -> FloatArray:
-        points = self._of_this_space(as_points(X, finite=False))  # the kernels look for themselves
+        points = self._points_as_they_are(X)
+        if on_device(points):
+            return self.device_sums(points, R)
         sums = self.fused_sums(points, as_rows(R, len(points)))
         return super().sums(points, R) if sums is None else sums
+
+    def device_sums(self, X: Any, R: Any) -> FloatArray:
+        return self._of_pairs(self._by_waves(X, lambda waves: waves.sums(X, R)))
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
         sums = self._by_kernels(X, lambda fused: map_sums(fused, X, R))
         return None if sums is None else self._of_pairs(sums)
 
     def scores(self, X: Points, V: Any) -> FloatArray:
-        points = self._of_this_space(as_points(X, finite=False))
+        points = self._points_as_they_are(X)
         V = as_vectors(V, self.n_components)
         pairs = self._to_pairs(V)
+        if on_device(points):
+            return self._by_waves(points, lambda waves: waves.scores(points, pairs))
         scores = self._by_kernels(points, lambda fused: map_scores(fused, points, pairs))
         return super().scores(points, V) if scores is None else scores
 
     def assign(self, X: Points, V: Any) -> IntArray:
-        points = self._of_this_space(as_points(X, finite=False))
+        points = self._points_as_they_are(X)
         V = as_vectors(V, self.n_components)
+        if on_device(points):
+            return super().assign(points, V)
         pairs = self._to_pairs(V)
         labels = self._by_kernels(points, lambda fused: map_labels(fused, points, pairs))
         return super().assign(points, V) if labels is None else labels
+
+    def _points_as_they_are(self, X: Points) -> Any:
+        """On a device or not; whether they are finite is seen on the way."""
+        return self._of_this_space(as_points(X, finite=False, device=True))
+
+    def _by_waves(self, X: Any, function: Callable[[Waves], Any]) -> Any:
+        """What a device makes of the points that live there: in float64 if some are far away."""
+        scale, (smallest, largest) = self.kernel.scale, USUAL_SCALES
+        if self.dtype == np.float32 and smallest < scale < largest:
+            waves = self._waves(X, np.float32)
+            with np.errstate(over="ignore", invalid="ignore"):  # of namespaces built on NumPy
+                answer = function(waves)
+            if waves.farthest < _SINGLE_UP_TO * scale:
+                return answer
+        waves = self._waves(X, np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            answer = function(waves)
+        if not waves.farthest < _FARTHEST * scale:
+            as_points(X, device=True)  # says which is not finite
+            _refuse_far()
+        return answer
+
+    def _waves(self, X: Any, dtype: Any) -> Waves:
+        """The map on the device of X, sent there the first time only."""
+        key = (str(X.device), str(X.dtype), np.dtype(dtype).name)
+        if key not in self._sent:
+            scale = self.kernel.scale
+            self._sent[key] = Waves(self.frequencies, scale, self.centre, X, dtype)
+        return self._sent[key].afresh()
+
+    @cached_property
+    def _sent(self) -> dict[tuple[str, str, str], Waves]:
+        return {}
 
     def _by_kernels(self, X: Any, function: Callable[[FeatureMap], Answer]) -> Answer | None:
         """What the kernels in C make of the points; None where they cannot take them."""
@@ -188,9 +227,9 @@ class TrigonometricLift(FeatureLift):
             Z *= factor
             return Z
         M = len(self.groups)
-        single = math.cos(self.phase) * Z[:, M - 1] - math.sin(self.phase) * Z[:, -1]
-        kept = [Z[:, : M - 1], Z[:, M:-1], single[:, None].astype(Z.dtype)]
-        return np.concatenate(kept, axis=1) * Z.dtype.type(factor)
+        single = math.cos(self.phase) * Z[:, M - 1] - math.sin(self.phase) * Z[:, 2 * M - 1]
+        kept = [Z[:, : M - 1], Z[:, M : 2 * M - 1], single[:, None]]
+        return namespace(Z).concat(kept, axis=1) * factor
 
     def _to_pairs(self, V: FloatArray) -> FloatArray:
         """The adjoint of ``_of_pairs``."""
@@ -220,3 +259,10 @@ class TrigonometricLift(FeatureLift):
         return np.concatenate(
             [old[:, :a], add[:, :b], old[:, a : 2 * a], add[:, b:], old[:, 2 * a :]], axis=1
         )
+
+
+def _refuse_far() -> NoReturn:
+    raise ValueError(
+        f"points lie more than {_FARTHEST:g} bandwidths away from the others, where phases "
+        "mean nothing; use a larger bandwidth or rescale the points"
+    )

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from .._arrays import add_up, row_blocks
+from .._arrays import add_up, block_of, from_device, row_blocks
 from .._typing import FloatArray, IntArray, Points, Sparse
 from .._validation import check_choice, check_count, check_positive
 from ..lifts.spectral import gram_factor
@@ -203,7 +203,7 @@ def _placed(
     Y = np.empty((n, U.shape[1]))
     foretold = labelled = 0
     for rows in row_blocks(n, rep.s):
-        similar = np.maximum(lift.scores(X[rows], rep.vectors), 0)
+        similar = np.maximum(from_device(lift.scores(block_of(X, rows), rep.vectors)), 0)
         codes = tuples.codes[tuples.inverse[rows]]
         most_like = np.column_stack([similar[:, c].argmax(axis=1) for c in clusters])
         foretold += int(np.count_nonzero(most_like == codes))

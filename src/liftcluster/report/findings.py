@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import from_device
 from .._typing import FloatArray, IntArray, Points
 from ..combination import Consensus, consensus
 from ..comparison import compare_all, distance_matrix
@@ -166,7 +167,9 @@ def _witnesses(
     edges = np.cumsum([sides[i].s for i in range(len(sides) - 1)])
     for start in range(0, len(chosen), _BLOCK):
         block = slice(start, start + _BLOCK)
-        scores = np.split(lift.scores(take_rows(points, chosen[block]), V), edges, axis=1)
+        scores = np.split(
+            from_device(lift.scores(take_rows(points, chosen[block]), V)), edges, axis=1
+        )
         for (i, j), comparison in pairs.items():
             assert comparison.plan is not None
             found[i, j][block] = witness_of_scores(comparison.plan, scores[i], scores[j])

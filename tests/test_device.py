@@ -1,0 +1,381 @@
+"""Points on a device: the same answers as in main memory, worked out where the points are.
+
+A strict array namespace plays a GPU (its arrays refuse to meet NumPy's), and torch in main memory
+is told that it is one. Where there is a real one, torch's tests run on it.
+"""
+
+import importlib.util
+import os
+import pickle
+from dataclasses import replace
+
+import array_api_strict as strict
+import numpy as np
+import pytest
+
+import liftcluster as lc
+from liftcluster import _arrays
+from liftcluster.lifts import device as device_sums_module
+from liftcluster.lifts import fused, waves
+from liftcluster.lifts.device import members_on
+from liftcluster.stack import Stack
+
+FAR = strict.Device("device1")
+HAVE_TORCH = importlib.util.find_spec("torch") is not None
+
+
+def on_strict(array):
+    return strict.asarray(np.asarray(array), device=FAR)
+
+
+def on_torch(array):
+    import torch
+
+    return torch.asarray(np.array(array), device="cuda" if torch.cuda.is_available() else "cpu")
+
+
+def absent(what):
+    """A skip where torch is nobody's duty; a failure where it is, as in .ci/run."""
+    (pytest.fail if os.environ.get("LIFTCLUSTER_TORCH") == "required" else pytest.skip)(what)
+
+
+@pytest.fixture(params=["strict", "torch"])
+def send(request, monkeypatch):
+    if request.param == "strict":
+        return on_strict
+    if not HAVE_TORCH:
+        absent("torch is not installed")
+    monkeypatch.setattr(_arrays, "_MAIN_MEMORY", ())
+    return on_torch
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+@pytest.fixture
+def X(rng):
+    return rng.normal(size=(900, 5)) + 3.0
+
+
+@pytest.fixture
+def labels(rng):
+    return [rng.integers(0, 4, 900), rng.integers(-1, 3, 900)]
+
+
+LIFTINGS = {
+    "auto": {},
+    "exact": {"lift": "exact"},
+    "exact, several bandwidths": {"lift": "exact", "kernel": lc.Gaussian([0.5, 40.0])},
+    "exact, cauchy": {"lift": "exact", "kernel": "cauchy"},
+    "exact, laplace": {"lift": "exact", "kernel": "laplace"},
+    "exact, matern": {"lift": "exact", "kernel": lc.Matern(1.5)},
+    "exact, rough matern": {"lift": "exact", "kernel": lc.Matern(0.5)},
+    "exact, smooth matern": {"lift": "exact", "kernel": lc.Matern(2.5)},
+    "exact, a kernel that only SciPy knows": {"lift": "exact", "kernel": lc.Matern(0.7)},
+    "exact, discrete": {"lift": "exact", "kernel": "discrete"},
+    "fourier": {"lift": "fourier", "n_components": 200},
+    "fourier, odd": {"lift": "fourier", "n_components": 201},
+    "fourier, laplace": {"lift": "fourier", "n_components": 200, "kernel": "laplace"},
+    "structured": {"lift": "structured", "n_components": 200},
+    "nystrom": {"lift": "nystrom", "n_components": 60},
+    "tolerance": {"lift": "fourier", "tol": 0.03},
+}
+
+
+@pytest.mark.parametrize("lifting", LIFTINGS.values(), ids=LIFTINGS)
+def test_clusters_have_the_same_vectors_on_a_device(send, X, labels, lifting):
+    expected = lc.represent(X, labels, rng=0, **lifting)
+    got = lc.represent(send(X), labels, rng=0, **lifting)
+    assert isinstance(got.sums, np.ndarray)
+    assert got.sums.shape == expected.sums.shape
+    np.testing.assert_allclose(
+        got.inner_products(normalise=False),
+        expected.inner_products(normalise=False),
+        rtol=1e-10,
+        atol=1e-8,
+    )
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_grid_gives_the_same_vectors_on_a_device(send, rng, labels, d):
+    X = rng.normal(size=(900, d))
+    options = {"lift": "grid", "bandwidth": 2.0}
+    expected, got = (lc.represent(Y, labels, **options) for Y in (X, send(X)))
+    np.testing.assert_allclose(got.sums, expected.sums, rtol=1e-10, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "lifting",
+    [LIFTINGS[name] for name in ("exact", "fourier, odd", "structured", "nystrom")],
+    ids=["exact", "fourier", "structured", "nystrom"],
+)
+def test_scores_stay_on_the_device_and_are_those_of_main_memory(send, X, labels, lifting):
+    rep = lc.represent(X, labels, rng=0, **lifting)
+    D = send(X)
+    scores, nearest = rep.lift.scores(D, rep.vectors), rep.lift.assign(D, rep.vectors)
+    assert type(scores) is type(nearest) is type(D)
+    assert scores.device == nearest.device == D.device
+    np.testing.assert_allclose(
+        _arrays.to_numpy(scores), rep.lift.scores(X, rep.vectors), rtol=1e-9, atol=1e-11
+    )
+    np.testing.assert_array_equal(_arrays.to_numpy(nearest), rep.lift.assign(X, rep.vectors))
+
+
+def test_sums_and_scores_on_a_device_are_adjoint(send, X, rng):
+    lift = lc.make_lift(X, lift="fourier", n_components=51, rng=0)
+    R, V = rng.random((900, 3)), rng.normal(size=(3, 51))
+    left = np.vdot(lift.sums(send(X), R), V)
+    right = np.vdot(R, _arrays.to_numpy(lift.scores(send(X), V)))
+    assert left == pytest.approx(right, rel=1e-10)
+
+
+def test_no_more_than_a_block_of_features_is_on_the_device(send, X, labels, monkeypatch):
+    lift = lc.make_lift(X, lift="fourier", n_components=64, rng=0)
+    stack = Stack({0: lc.as_partition(labels[0]), 1: lc.as_partition(labels[1])})
+    expected, scores = lift.sums(X, stack), lift.scores(X, np.eye(2, 64))
+    monkeypatch.setattr(device_sums_module, "_BLOCK_BYTES", 8 * 64 * 10)  # clipped at 256 rows
+    blocks = [rows.stop - rows.start for rows in device_sums_module.rows_of(send(X), 64)]
+    assert blocks == [256, 256, 256, 132]
+    np.testing.assert_allclose(lift.sums(send(X), stack), expected, rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(
+        _arrays.to_numpy(lift.scores(send(X), np.eye(2, 64))), scores, rtol=1e-9, atol=1e-12
+    )
+
+
+def test_soft_and_weighted_memberships_count_on_a_device(send, X, rng):
+    soft = rng.dirichlet([1, 1, 1], 900)
+    weights = rng.random(900) * 1e60
+    given = [lc.Partition.from_memberships(soft, weights), lc.as_partition(soft.argmax(1), weights)]
+    for partitions in (given, given[1:]):
+        options = {"lift": "fourier", "n_components": 100, "rng": 0}
+        expected, got = (lc.represent(Y, partitions, **options) for Y in (X, send(X)))
+        np.testing.assert_allclose(got.vectors, expected.vectors, atol=1e-10)
+        np.testing.assert_allclose(got.norms, expected.norms, rtol=1e-10)
+
+
+def test_single_precision_on_a_device_is_within_a_hundred_thousandth(send, rng):
+    X = rng.normal(size=(3000, 6)).astype(np.float32) + np.float32(1000.0)  # far from the origin
+    labels = rng.integers(0, 5, 3000)
+    lift = lc.make_lift(X, lift="fourier", n_components=4000, rng=0)
+    assert lift.dtype == np.float32
+    expected, got = (lc.represent(Y, labels, lift=lift).vectors for Y in (X, send(X)))
+    assert np.linalg.norm(expected - got, axis=1).max() < 1e-5
+
+
+def test_bandwidth_is_the_same_number_on_a_device(send, rng):
+    X = rng.normal(size=(2500, 3))
+    for rule in ("median", "mean", "scale", "scott/2", "silverman"):
+        assert lc.bandwidth(send(X), rule) == lc.bandwidth(X, rule)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "bool", "float32", "float64"])
+def test_numbers_of_every_kind_are_points_on_a_device(send, rng, dtype):
+    X = rng.integers(0, 3, (50, 2)).astype(dtype)
+    labels = rng.integers(0, 3, 50)
+    options = {"lift": "fourier", "n_components": 50, "bandwidth": 1.0, "rng": 0}
+    expected, got = (lc.represent(Y, labels, **options) for Y in (X, send(X)))
+    np.testing.assert_allclose(got.vectors, expected.vectors, atol=1e-6)
+
+
+def test_labels_memberships_and_weights_may_be_on_the_device(send, X, labels):
+    soft = np.eye(4)[labels[0]] * 0.9 + 0.025
+    weights = np.linspace(1, 2, 900)
+    expected = lc.represent(X, {"a": labels[1], "b": soft}, weights=weights)
+    got = lc.represent(send(X), {"a": send(labels[1]), "b": send(soft)}, weights=send(weights))
+    assert got.cluster_names == expected.cluster_names
+    np.testing.assert_allclose(got.distances(), expected.distances(), atol=1e-7)
+
+
+def test_comparing_on_a_device_gives_the_same_distances(send, X, labels):
+    D = send(X)
+    assert lc.distance(*labels, D) == pytest.approx(lc.distance(*labels, X), abs=1e-9)
+    expected, got = lc.compare(*labels, X), lc.compare(*labels, D)
+    assert set(got) == set(expected)
+    for name in expected:
+        assert got[name].value == pytest.approx(expected[name].value, abs=1e-8), name
+    np.testing.assert_allclose(got.witness(), expected.witness(), atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:the consensus is farther")
+def test_consensus_on_a_device_is_that_of_main_memory(send, labels, rng):
+    centres = np.array([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]])
+    truth = rng.integers(0, 3, 900)
+    X = centres[truth] + rng.normal(size=(900, 2))
+    inputs = [np.where(rng.random(900) < 0.9, truth, rng.integers(0, 3, 900)) for _ in range(4)]
+    for method in ("lift_km", "lift_hac", "lift_graph", "lift_evidence"):
+        expected, got = (lc.consensus(inputs, 3, Y, method=method, rng=0) for Y in (X, send(X)))
+        np.testing.assert_array_equal(got.labels, expected.labels)
+        np.testing.assert_allclose(got.memberships, expected.memberships, atol=1e-8)
+        there = got.predict(send(X))
+        assert type(there) is type(send(X))
+        np.testing.assert_array_equal(_arrays.to_numpy(there), expected.predict(X))
+        proba = _arrays.to_numpy(got.predict_proba(send(X)))
+        np.testing.assert_allclose(proba, expected.predict_proba(X), atol=1e-8)
+
+
+def test_different_samples_may_lie_on_different_devices(send, X, labels):
+    expected = lc.represent_samples([(X, labels[:1]), (X[:300] + 1, [labels[1][:300]])])
+    got = lc.represent_samples([(send(X), labels[:1]), (X[:300] + 1, [labels[1][:300]])])
+    np.testing.assert_allclose(got.distances(), expected.distances(), atol=1e-8)
+
+
+def test_what_was_made_on_a_device_can_be_saved_and_used_in_main_memory(send, X, labels, tmp_path):
+    rep = lc.represent(send(X), labels, lift="exact")
+    rep.save(tmp_path / "clusters.npz")
+    again = lc.load_representation(tmp_path / "clusters.npz")
+    np.testing.assert_array_equal(again.sums, rep.sums)
+    np.testing.assert_allclose(
+        again.lift.scores(X, rep.vectors), _arrays.to_numpy(rep.lift.scores(send(X), rep.vectors)),
+        atol=1e-9,
+    )  # fmt: skip
+
+
+def test_a_lift_that_was_on_a_device_travels_without_it(send, X):
+    lift = lc.make_lift(X, lift="fourier", n_components=64, rng=0)
+    expected = lift.sums(send(X), np.ones((900, 1)))
+    sent = pickle.dumps(lift)
+    assert len(sent) < 2 * lift.frequencies.nbytes
+    again = pickle.loads(sent)
+    np.testing.assert_array_equal(again.sums(send(X), np.ones((900, 1))), expected)
+    assert again.fingerprint() == lift.fingerprint()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_coordinate_that_is_not_finite_is_named_on_a_device(send, X, labels, bad):
+    X[17, 2] = bad
+    for lift in ("exact", "fourier"):
+        with pytest.raises(ValueError, match="row 17, column 2"):
+            lc.represent(send(X), labels, lift=lift, bandwidth=1.0)
+    lift = lc.make_lift(X[20:], lift="fourier", n_components=64, rng=0)
+    with pytest.raises(ValueError, match="row 17, column 2"):
+        lift.sums(send(X), np.ones((900, 1)))
+
+
+def test_points_too_far_away_are_refused_on_a_device(send, X, labels):
+    lift = lc.make_lift(X, lift="fourier", n_components=64, bandwidth=1.0, rng=0)
+    X[3, 0] = 1e11
+    with pytest.raises(ValueError, match="phases mean nothing"):
+        lift.sums(send(X), np.ones((900, 1)))
+
+
+def test_far_points_get_double_precision_on_a_device(send, rng):
+    X = rng.normal(size=(3000, 2))
+    lift = lc.make_lift(X, lift="fourier", n_components=4000, bandwidth=1.0, rng=0)
+    assert lift.dtype == np.float32
+    X[0] = 1e6
+    R = np.zeros((3000, 1))
+    R[0] = 1.0
+    T = (X[:1] - lift.centre) @ lift.frequencies.T
+    exact = np.concatenate([np.cos(T), np.sin(T)], axis=1) * np.sqrt(2 / 4000)
+    np.testing.assert_allclose(lift.sums(send(X), R), exact, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("X", "word"),
+    [
+        (np.zeros(3), "two-dimensional"),
+        (np.zeros((0, 2)), "at least one"),
+        (1j * np.eye(2), "real"),
+    ],
+)
+def test_what_is_no_set_of_points_is_refused_on_a_device(send, X, word):
+    with pytest.raises((ValueError, TypeError), match=word):
+        lc.represent(send(X), [0] * len(X) or [0])
+
+
+def test_points_in_main_memory_of_another_library_go_to_the_kernels(labels, X):
+    here = strict.asarray(X)
+    assert not _arrays.on_device(here)
+    options = {"lift": "fourier", "n_components": 64, "rng": 0}
+    np.testing.assert_array_equal(
+        lc.represent(here, labels, **options).sums, lc.represent(X, labels, **options).sums
+    )
+
+
+def test_devices_without_float64_lend_their_points_to_main_memory():
+    array = strict.asarray([[0.0], [1.0]], dtype=strict.float32, device=strict.Device("no_float64"))
+    assert not _arrays.on_device(array)
+
+
+@pytest.mark.skipif(not HAVE_TORCH, reason="torch is not installed")
+def test_torch_rounds_no_product_of_ours_unless_asked(monkeypatch):
+    import torch
+
+    products, array = torch.backends.cuda.matmul, torch.ones(2)
+    torch.set_float32_matmul_precision("high")
+    try:
+        with _arrays.full_precision(array):
+            assert products.fp32_precision == "ieee"
+        assert products.allow_tf32
+        with pytest.raises(RuntimeError), _arrays.full_precision(array):
+            raise RuntimeError
+        assert products.allow_tf32
+        monkeypatch.setenv("LIFTCLUSTER_TF32", "on")
+        with _arrays.full_precision(array):
+            assert products.fp32_precision == "tf32"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+
+
+@pytest.mark.skipif(not HAVE_TORCH, reason="torch is not installed")
+def test_a_tensor_that_wants_gradients_is_a_set_of_points():
+    import torch
+
+    X = torch.arange(6.0).reshape(3, 2).requires_grad_()
+    assert lc.bandwidth(X) == lc.bandwidth(X.detach().numpy())
+
+
+class TestFused:
+    """The kernel for CUDA, interpreted where there is none."""
+
+    @pytest.fixture(autouse=True)
+    def interpreted(self, monkeypatch):
+        if not HAVE_TORCH or importlib.util.find_spec("triton") is None:
+            absent("torch or Triton is not installed")
+        import torch
+
+        if not torch.cuda.is_available() and os.environ.get("TRITON_INTERPRET") != "1":
+            absent("no GPU, and Triton was not told to interpret (TRITON_INTERPRET=1)")
+        monkeypatch.setattr(_arrays, "_MAIN_MEMORY", ())
+        monkeypatch.setattr(fused, "is_torch_on_cuda", lambda X: True)
+        monkeypatch.setattr(fused, "_CHUNK", 256)
+        monkeypatch.setattr(fused, "_BATCH", 700)
+
+    @pytest.mark.parametrize(("d", "rho", "k"), [(1, 10, 1), (3, 128, 5), (7, 301, 140)])
+    def test_the_kernel_gives_the_sums_of_the_steps(self, rng, d, rho, k):
+        X = rng.normal(size=(1500, d)).astype(np.float32) + np.float32(50)
+        stack = Stack(
+            {0: lc.as_partition(np.arange(1500) % k), 1: lc.as_partition(rng.integers(-1, 2, 1500))}
+        )
+        lift = lc.make_lift(X, lift="fourier", n_components=rho, bandwidth=1.0, rng=0)
+        lift = replace(lift, dtype=np.float32)
+        D = on_torch(X)
+        assert fused.may_fuse(D, members_on(D, stack))
+        exact = replace(lift, dtype=np.float64).sums(X, stack)
+        sizes = np.asarray([p for part in stack.partitions.values() for p in part.cluster_weights])
+        apart = np.abs(lift.sums(D, stack) - exact) / sizes[:, None]
+        assert apart.max() < 1e-6
+
+    def test_weights_soft_memberships_and_many_dimensions_take_the_steps(self, rng):
+        D = on_torch(rng.normal(size=(20, 3)).astype(np.float32))
+        hard = lc.as_partition(np.arange(20) % 2)
+        assert fused.may_fuse(D, members_on(D, hard))
+        weighted = hard.with_weights(np.arange(1.0, 21))
+        assert not fused.may_fuse(D, members_on(D, weighted))
+        assert not fused.may_fuse(D, members_on(D, np.full((20, 2), 0.5)))
+        wide = on_torch(np.zeros((20, 33), dtype=np.float32))
+        assert not fused.may_fuse(wide, members_on(wide, hard))
+
+    def test_the_steps_are_taken_in_double_precision(self, rng, monkeypatch):
+        def refuse(*_):
+            raise AssertionError("the kernel is for float32")
+
+        monkeypatch.setattr(waves, "fused_sums", refuse)
+        X = rng.normal(size=(50, 2))
+        lift = lc.make_lift(X, lift="fourier", n_components=20, rng=0)
+        assert lift.dtype == np.float64
+        np.testing.assert_allclose(
+            lift.sums(on_torch(X), np.ones((50, 1))), lift.sums(X, np.ones((50, 1))), atol=1e-10
+        )
