@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import liftcluster as lc
-from liftcluster.combination import shares_of_scores
+from liftcluster.grouping import shares_of_scores
 from liftcluster.methods import lifted
 from liftcluster.methods.lifted import (
     group_centres,
@@ -455,7 +455,7 @@ def test_methods_that_balance_do_so_as_their_authors_have_it(method, monkeypatch
     whole = lc.consensus(inputs, 3, method=method, whole_tuples=True, rng=0)
     assert np.bincount(whole.labels).max() >= 450
     for most in (3000, 0):
-        monkeypatch.setattr("liftcluster.combination._POINTS_AS_VERTICES", most)
+        monkeypatch.setattr("liftcluster.label_consensus._POINTS_AS_VERTICES", most)
         found = lc.consensus(inputs, 3, method=method, rng=0)
         assert np.bincount(found.labels).max() <= 1.1 * 1000 / 3
     with pytest.raises(TypeError, match="whole_tuples"):

@@ -1,13 +1,17 @@
 """Contingency tables and pair counts: loops over points, huge tables, bad input."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from generators import points_and_partitions
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles_pairs import exact_pair_counts, expected_pair_counts, pair_counts
 
-from liftcluster.contingency import Contingency, contingency
+from liftcluster.blocks import as_block
+from liftcluster.contingency import Contingency, PartialTable, contingency
 from liftcluster.partition import Partition
 
 
@@ -256,3 +260,42 @@ def test_weights_that_are_not_whole_are_refused_when_pairs_are_asked_for():
         assert c.total == 3.5
         with pytest.raises(ValueError, match="whole numbers; for other weights use nmi, vi or"):
             _ = c.pairs
+
+
+@given(points_and_partitions(max_points=30), st.lists(st.integers(0, 30), max_size=4))
+def test_tables_of_blocks_add_up_to_the_table_of_all(case, cuts):
+    _, partitions = case
+    a, b = partitions[0], partitions[-1]
+    whole = contingency(a, b)
+    edges = [0, *sorted(min(cut, a.n) for cut in cuts), a.n]
+    raw = [p.labels if p.is_hard else p.memberships.toarray() for p in (a, b)]
+    total = None
+    for i, j in itertools.pairwise(edges):
+        parts = [as_block(rows[i:j], a.weights[i:j]).partition for rows in raw]
+        part = PartialTable.of(*parts)
+        total = part if total is None else total + part
+    found = total.finish()
+    assert found.is_counts == whole.is_counts
+    assert found.left_out == pytest.approx(whole.left_out, abs=1e-12)
+    order = [np.argsort(names) for names in total.names]  # which are codes
+    np.testing.assert_allclose(found.table[order[0]][:, order[1]], whole.table, rtol=1e-12)
+    if whole.is_counts or whole.self_pairs is not None:
+        np.testing.assert_allclose(found.pairs, whole.pairs, rtol=1e-9, atol=1e-9)
+
+
+def test_tables_of_blocks_that_share_nothing_are_refused_in_the_end():
+    part = PartialTable.of(as_block([0, -1]).partition, as_block([-1, 0]).partition)
+    with pytest.raises(ValueError, match="no point in common"):
+        (part + part).finish()
+
+
+def test_large_tables_of_blocks_stay_sparse():
+    labels = np.arange(2000)
+    halves = [
+        PartialTable.of(as_block(labels[i::2]).partition, as_block(labels[i::2]).partition)
+        for i in (0, 1)
+    ]
+    found = (halves[0] + halves[1]).finish()
+    assert sp.issparse(found.table)
+    assert found.pairs.both == 0
+    assert found.total == 2000

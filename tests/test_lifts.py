@@ -506,3 +506,11 @@ def test_exact_sums_are_double_where_single_precision_would_not_do():
     for kernel in (lc.Gaussian(20.0), lc.Cauchy(20.0)):
         (K,) = span._single_precision_blocks(kernel, X)(slice(0, 9), slice(5, 40))
         np.testing.assert_allclose(K, kernel(X[:9], X[5:40]), atol=1e-6)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_points_may_say_in_which_order_their_bytes_are(order):
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    lift = lc.make_lift(X, lift="fourier", n_components=20, rng=0)
+    told = X.astype(X.dtype.newbyteorder(order))
+    np.testing.assert_array_equal(lift.sums(told, np.ones((30, 1))), lift.sums(X, np.ones((30, 1))))

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftcluster import Partition, as_partition
+from liftcluster import Partition, as_partition, represent
 from liftcluster.partition import as_partitions
 
 NAN = float("nan")
@@ -262,3 +262,10 @@ def test_bad_partitions_get_an_error_that_says_what_to_do(make, error, says):
 def test_partitions_print_what_they_are():
     assert repr(Partition.from_labels([0, 1, -1, 1])) == "Partition(hard, n=4, k=2, 25.0% noise)"
     assert repr(Partition.from_memberships([[0.5, 0.5]])) == "Partition(soft, n=1, k=2)"
+
+
+def test_weights_and_memberships_may_say_in_which_order_their_bytes_are():
+    told = np.dtype(np.float64).newbyteorder("<")
+    R, w = np.array([[0.5, 0.5], [1.0, 0.0]], dtype=told), np.array([1.0, 2.0], dtype=told)
+    rep = represent([[0.0], [1.0]], Partition.from_memberships(R, w), lift="fourier", rng=0)
+    assert rep.masses.round(6).tolist() == [0.833333, 0.166667]

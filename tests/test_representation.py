@@ -328,3 +328,12 @@ def test_a_zero_vector_has_no_direction():
     K = np.diag([1.0, 1.0, 0.0])
     with pytest.raises(ValueError, match="similarity zero"):
         lc.represent(None, [0, 1, 2], kernel=lc.Precomputed(K))
+
+
+def test_a_long_run_of_points_without_weight_adds_nothing_in_single_precision():
+    X, labels = blobs(np.random.default_rng(0), 4000, 2)
+    weights = np.where(np.arange(4000) < 3000, 0.0, 2.0)
+    sampler = RBFSampler(n_components=20, random_state=0).fit(X.astype(np.float32))
+    found = lc.represent(X.astype(np.float32), labels, lift=sampler, weights=weights)
+    rest = lc.represent(X[3000:].astype(np.float32), labels[3000:], lift=sampler)
+    np.testing.assert_allclose(found.sums, 2 * rest.sums, rtol=1e-4, atol=1e-3)

@@ -43,6 +43,11 @@ from .representing import cluster_distance as cluster_distance
 from .representing import represent as represent
 from .representing import represent_samples as represent_samples
 from .scales import bandwidth as bandwidth
+from .sources import Blocks as Blocks
+from .streamed_consensus import StreamedConsensus as StreamedConsensus
+from .tables import TableScan as TableScan
+from .tables import scan_table as scan_table
+from .tally import Tally as Tally
 from .transport import Transport as Transport
 from .transport import emd as emd
 
@@ -51,6 +56,7 @@ __version__ = _version("liftcluster")
 __all__ = [
     "MEASURES",
     "METHODS",
+    "Blocks",
     "Cauchy",
     "ClusterLifter",
     "Comparison",
@@ -70,6 +76,9 @@ __all__ = [
     "Report",
     "Representation",
     "Significance",
+    "StreamedConsensus",
+    "TableScan",
+    "Tally",
     "Transport",
     "as_partition",
     "bandwidth",
@@ -88,5 +97,6 @@ __all__ = [
     "n_components_for",
     "represent",
     "represent_samples",
+    "scan_table",
     "significance",
 ]

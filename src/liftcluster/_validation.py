@@ -14,6 +14,7 @@ from ._threads import in_order
 from ._typing import Array, FloatArray, RngLike
 
 __all__ = [
+    "as_block_weights",
     "as_points",
     "as_weights",
     "check_choice",
@@ -57,8 +58,11 @@ def as_points(X: Any, name: str = "X", *, finite: bool = True, device: bool = Fa
     _check_shape(points.shape, name)
     if points.dtype.kind == "b" or points.dtype in (np.float16, np.longdouble):
         points = points.astype(np.float64)
+    native = points.dtype.newbyteorder("=")
     if not points.dtype.isnative:
-        points = points.astype(points.dtype.newbyteorder("="))
+        points = points.astype(native)
+    elif points.dtype.byteorder != native.byteorder:
+        points = points.view(native)  # says "<" where it need not, which the kernels do not read
     if finite and (bad := first_bad_cell(points)) is not None:
         _refuse_cell(points, bad, name)
     return points
@@ -103,6 +107,18 @@ def _device_points(X: Any, name: str, finite: bool) -> Any:
 
 def as_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
     """Return n finite weights w ≥ 0 with a positive sum, read-only; None means one each."""
+    w = as_block_weights(weights, n, name)
+    if weights is None or not n:
+        return w
+    if not w.any():
+        raise ValueError(f"{name} sum to zero; give at least one point a positive weight")
+    if w.max() < _SMALLEST_WEIGHT:
+        raise ValueError(_out_of_range(w, name))
+    return w
+
+
+def as_block_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
+    """The same for some of the points, which may all weigh nothing where others do not."""
     if weights is None:
         return np.broadcast_to(np.float64(1.0), (n,))  # no memory, already read-only
     weights = from_device(weights)
@@ -111,7 +127,7 @@ def as_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
     if np.iscomplexobj(weights):
         raise TypeError(f"{name} must be real numbers")
     try:
-        w = np.array(to_numpy(weights, name), dtype=np.float64)
+        w = np.array(to_numpy(weights, name), dtype=np.float64).view(np.float64)  # not "<f8"
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be numbers, one for each point") from None
     if w.shape != (n,):
@@ -123,15 +139,17 @@ def as_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
             f"{name} must not be negative, got {w.min()} for point {w.argmin()}; "
             "use 0 to leave a point out"
         )
-    if n and not w.any():
-        raise ValueError(f"{name} sum to zero; give at least one point a positive weight")
-    if n and not _SMALLEST_WEIGHT <= w.max() <= _LARGEST_WEIGHT:
-        raise ValueError(
-            f"{name} reach {w.max():.3g}, outside [{_SMALLEST_WEIGHT:g}, {_LARGEST_WEIGHT:g}]; "
-            "divide them by their mean (only ratios matter)"
-        )
+    if n and w.max() > _LARGEST_WEIGHT:
+        raise ValueError(_out_of_range(w, name))
     w.setflags(write=False)
     return w
+
+
+def _out_of_range(w: FloatArray, name: str) -> str:
+    return (
+        f"{name} reach {w.max():.3g}, outside [{_SMALLEST_WEIGHT:g}, {_LARGEST_WEIGHT:g}]; "
+        "divide them by their mean (only ratios matter)"
+    )
 
 
 def make_rng(rng: RngLike) -> np.random.Generator:

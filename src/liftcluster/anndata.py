@@ -168,6 +168,7 @@ def consensus(
     X, rep = _points(adata, use_rep)
     named = {key: _partition(adata, key) for key in _several(keys)}
     found = combination.consensus(named, n_clusters, X, method=method, **options)
+    assert isinstance(found, Consensus)  # what is in memory stays there
     target = adata.copy() if copy else adata
     _keep(target, found, key_added)
     target.uns[key_added]["params"] = _writable(

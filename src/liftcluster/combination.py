@@ -6,36 +6,51 @@ import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from ._arrays import from_device, namespace
+from ._arrays import from_device
 from ._html import paragraph, table
 from ._typing import FloatArray, IntArray, Points, RngLike
 from ._validation import check_choice, check_count, make_rng
 from .comparison import distance_matrix
-from .kernels import as_kernel
+from .grouping import (
+    CONSENSUS,
+    bandwidth_for,
+    distances_to_inputs,
+    features_for_consensus,
+    group_clusters,
+    listed_parts,
+    shares_of_scores,
+    warn_if_fewer,
+    warn_if_worse,
+)
+from .label_consensus import as_seen, hardened, mean_shares, medoid, tuples_for
 from .lifts.base import Lift
-from .lifts.choice import choose_lift, make_lift
+from .lifts.choice import make_lift
 from .lifts.span import SpanLift
 from .measures.lifted import lift_emd_matrix
-from .methods.lifted import group_by, group_centres, lift_ssd
+from .methods.lifted import lift_ssd
 from .methods.registry import METHODS, Method
 from .methods.selection import Curve, choose_k
 from .methods.tuples import LabelTuples
 from .partition import Partition, as_partitions
 from .representation import Representation
 from .representing import represent
+from .streamed_consensus import (
+    StreamedConsensus,
+    consensus_of_stream,
+    is_read_whole,
+    predict_clusters,
+    predict_shares,
+)
+from .streams import as_stream, needs_stream
 
 __all__ = ["Consensus", "consensus"]
 
-_NAME = ("consensus",)  # of the consensus among its inputs, which may be called anything
-_LANDMARKS = 500
-_POINTS_AS_VERTICES = 3000  # a graph that METIS cuts in seconds
-_PIECES_OF_A_PART = 50  # of more points: so fine that METIS can balance to within its 3 per cent
-_MOST_ROWS, _MOST_PARTS = 30, 8  # of a table in a notebook
-_ROUNDING = 1e-6  # by which equal partitions may miss distance zero
+_MOST_ROWS = 30  # of a table in a notebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,18 +132,17 @@ class Consensus:
                 made_of[numbers[j]].append((name, p.names[i], float(shares[i, j])))
         return [sorted(parts, key=lambda part: -part[2]) for parts in made_of]
 
-    def predict(self, X: Points) -> IntArray:
+    def predict(self, X: Points, *, out: Any = None, progress: bool | None = None) -> Any:
         """Consensus cluster of new points: that of the largest ⟨φ(x), v⟩.
 
-        Labels of points on a device stay there.
+        Labels of points on a device stay there. Points that come in blocks are taken so; labels are
+        written to ``out``, if given, which is anything with rows that can be assigned to.
         """
-        lift, centres = self._map()
-        return lift.assign(X, centres)
+        return predict_clusters(*self._map(), X, out, progress)
 
-    def predict_proba(self, X: Points) -> FloatArray:
+    def predict_proba(self, X: Points, *, out: Any = None, progress: bool | None = None) -> Any:
         """(n, k) memberships of new points: ⟨φ(x), v⟩, negative ones taken for none."""
-        lift, centres = self._map()
-        return shares_of_scores(lift.scores(X, centres))
+        return predict_shares(*self._map(), X, out, progress)
 
     def partial_fit(self, X: Points, partitions: Any, weights: Any = None) -> Consensus:
         """The consensus of these and new points, whose partitions have the names of the old.
@@ -174,7 +188,7 @@ class Consensus:
                 name,
                 f"{self.partition.masses[i]:.1%}",
                 f"{self.confidence[self.labels == i].mean():.2f}",
-                _listed_parts(self.composition[i]),
+                listed_parts(self.composition[i]),
             )
             for i, name in enumerate(self.partition.names[:_MOST_ROWS])
         ]
@@ -204,8 +218,11 @@ def consensus(
     sampling: str = "auto",
     weights: Any = None,
     rng: RngLike = None,
+    out: Any = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
     **options: Any,
-) -> Consensus:
+) -> Consensus | StreamedConsensus:
     """Combine several partitions of the same points into one.
 
     Parameters
@@ -215,8 +232,10 @@ def consensus(
     n_clusters : int or "auto"
         "auto" chooses by where the graph of the lifted clusters falls apart (needs points; see
         :func:`~liftcluster.methods.selection.choose_k`); the curve is in the result.
-    X : (n, d) array-like, optional
-        The points. Methods that see only labels do without, and then predict nothing.
+    X : (n, d) array-like or source of blocks, optional
+        The points. Methods that see only labels do without, and then predict nothing. Points and
+        labels that are not in memory (see :func:`liftcluster.represent`) are looked at twice, by
+        lift_km, lift_hac or a clusterer; few of them, and labels without points, are read whole.
     method : str or scikit-learn clusterer
         A name in ``liftcluster.METHODS``, or a clusterer of vectors to stand in for k-means.
         "majority" and "medoid" choose the number of clusters themselves and say so; "medoid" is
@@ -227,6 +246,11 @@ def consensus(
         As for :func:`liftcluster.represent`, but that lift="auto" takes Nystroem features (500 of
         them) where the exact lift is too slow: points are told apart by small similarities, which
         drown in the noise of random Fourier features.
+    out : array of n whole numbers, optional
+        Where the labels of points that come in blocks go: anything with rows that can be assigned
+        to, such as a memory map or an array of HDF5 or zarr.
+    checkpoint, progress
+        As for :func:`liftcluster.represent`.
     **options
         Of the method: ``linkage`` of lift_hac, ``n_init`` of lift_km, ``measure`` of medoid,
         ``partitioner`` of cspa, mcla and hbgf ("metis" or "spectral"); ``whole_tuples=True`` for
@@ -236,6 +260,7 @@ def consensus(
     Returns
     -------
     Consensus
+        A StreamedConsensus, which holds no memberships, for many points that come in blocks.
 
     Examples
     --------
@@ -245,27 +270,62 @@ def consensus(
     >>> (found.labels == found.labels[0]).tolist()
     [True, True, True, False, False, False]
     """
-    rng = make_rng(rng)
-    named = as_partitions(partitions, weights)
     chosen = (
         None if not isinstance(method, str) else METHODS[check_choice(method, METHODS, "method")]
     )
     if n_clusters != "auto":
         n_clusters = check_count(n_clusters, "n_clusters")
+    lifting = {
+        "kernel": kernel,
+        "bandwidth": bandwidth_for(chosen, bandwidth),
+        "lift": lift,
+        "n_components": n_components,
+        "sampling": sampling,
+    }
+    found: Consensus | StreamedConsensus
+    if out is None and checkpoint is None and not needs_stream(X, partitions, weights):
+        named = as_partitions(partitions, weights)
+        found = _consensus_in_memory(named, n_clusters, X, method, lifting, options, rng)
+    else:
+        stream = as_stream(X, partitions, weights)
+        if is_read_whole(stream, lifting):
+            X, named = stream.gather()
+            found = _consensus_in_memory(named, n_clusters, X, method, lifting, options, rng)
+            if out is not None:
+                out[:] = found.labels
+        else:
+            found = consensus_of_stream(
+                stream,
+                n_clusters,
+                method=method,
+                options=options,
+                lifting=lifting,
+                rng=rng,
+                out=out,
+                checkpoint=checkpoint,
+                progress=progress,
+            )
+    if found.method != "medoid":  # which is an input itself
+        warn_if_worse(len(found.inputs), found.mean_distance, found.best_input_distance)
+    return found
+
+
+def _consensus_in_memory(
+    named: dict[Hashable, Partition],
+    n_clusters: int | str,
+    X: Points,
+    method: Any,
+    lifting: dict[str, Any],
+    options: dict[str, Any],
+    rng: RngLike,
+) -> Consensus:
+    rng = make_rng(rng)
+    chosen = METHODS[method] if isinstance(method, str) else None
     rep = None
     if X is not None:
         n = next(iter(named.values())).n
-        lift, n_components = _features_for_consensus(lift, n_components, kernel, n)
-        rep = represent(
-            X,
-            {name: _as_seen(p, chosen) for name, p in named.items()},
-            kernel=kernel,
-            bandwidth=_bandwidth_for(chosen, bandwidth),
-            lift=lift,
-            n_components=n_components,
-            sampling=sampling,
-            rng=rng,
-        )
+        seen = {name: as_seen(p, chosen) for name, p in named.items()}
+        rep = represent(X, seen, rng=rng, **features_for_consensus(lifting, n))
     elif (
         chosen is None or chosen.needs in ("vectors", "labels and vectors") or n_clusters == "auto"
     ):
@@ -285,20 +345,18 @@ def consensus(
         found = _combine_vectors(method, rep, X, named, k, options, rng)
     else:
         found = _combine_labels(chosen, rep, X, named, k, options, rng)
-    found = replace(found, curve=curve)
     if chosen is not None and chosen.chooses_k and found.n_clusters != k:
         warnings.warn(
             f"{chosen.name} chooses the number of clusters itself: {found.n_clusters}, not {k}",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    _warn_if_worse(found)
-    return found
+    return replace(found, curve=curve)
 
 
 def _choose_k(rep: Representation, X: Points, named: dict[Hashable, Partition]) -> Curve:
     """By hard clusters, which can be counted and linked."""
-    hard = {name: _hardened(p) for name, p in named.items()}
+    hard = {name: hardened(p) for name, p in named.items()}
     if not all(p.is_hard for p in named.values()):
         lift = rep.lift
         if isinstance(lift, SpanLift):  # spans the soft clusters only
@@ -317,43 +375,6 @@ def as_features(rep: Representation) -> Representation:
     return replace(rep, sums=lift.sums(exact.anchors, exact.memberships), lift=lift)
 
 
-def shares_of_scores(scores: FloatArray) -> FloatArray:
-    """Memberships in proportion to ⟨φ(x), v⟩; random features may make it negative: none, then.
-
-    A point that is similar to no centre at all belongs to all alike.
-    """
-    xp = namespace(scores)
-    positive = xp.clip(scores, min=0.0)
-    total = xp.sum(positive, axis=1, keepdims=True)
-    some = total > 0
-    shares = positive / xp.where(some, total, xp.ones_like(total))
-    return xp.where(some, shares, xp.full_like(shares, 1 / scores.shape[1]))
-
-
-def _bandwidth_for(method: Method | None, bandwidth: Any) -> Any:
-    """What "auto" stands for: a clusterer that stands in for k-means has k-means' rule."""
-    if isinstance(bandwidth, str) and bandwidth == "auto":
-        return (method or METHODS["lift_km"]).bandwidth
-    return bandwidth
-
-
-def _listed_parts(parts: list[tuple[Hashable, Hashable, float]]) -> str:
-    shown = [f"{name}: {cluster} ({share:.0%})" for name, cluster, share in parts if share >= 0.1]
-    return ", ".join(shown[:_MOST_PARTS]) + (
-        " …" if len(parts) > min(len(shown), _MOST_PARTS) else ""
-    )
-
-
-def _features_for_consensus(
-    lift: Any, n_components: int | None, kernel: Any, n: int
-) -> tuple[Any, int | None]:
-    """Landmarks instead of Fourier features, where "auto" would take those."""
-    automatic = isinstance(lift, str) and lift == "auto"
-    if automatic and choose_lift(lift, n, as_kernel(kernel), n_components, spans=True) == "fourier":
-        return "nystrom", n_components or _LANDMARKS
-    return lift, n_components
-
-
 def _combine_vectors(
     method: Any,
     rep: Representation,
@@ -369,30 +390,14 @@ def _combine_vectors(
 
     Where X is only a block of the points, groups that none of them belongs to stay.
     """
-    asked, k = k, min(k, rep.s)
-    if isinstance(method, str):
-        function = METHODS[method].function
-        assert function is not None
-        codes = function(rep, k, rng=rng, **options)
-        name = method
-    else:
-        if options:
-            raise TypeError(f"a clusterer has its own settings; got {', '.join(options)}")
-        codes, name = group_by(method, rep, k, rng=rng), "lift_km"
-    centres = group_centres(rep, codes, int(codes.max()) + 1)
+    centres, name = group_clusters(method, rep, k, options, rng)
     assert rep.lift is not None
     scores = from_device(rep.lift.scores(X, centres))
     labels = scores.argmax(axis=1)
     used = np.flatnonzero(np.bincount(labels, minlength=len(centres)))
     if not all_points:
         used = np.arange(len(centres))
-    if len(used) < asked:
-        warnings.warn(
-            f"{asked} clusters were asked for, but the inputs' {rep.s} clusters form "
-            f"{len(centres)} groups, of which {len(used)} are the best for some point",
-            UserWarning,
-            stacklevel=3,
-        )
+    warn_if_fewer(k, rep, len(centres), len(used))
     weights = next(iter(named.values())).weights
     partition = Partition.from_labels(np.searchsorted(used, labels), weights)
     memberships = shares_of_scores(scores[:, used])
@@ -410,9 +415,9 @@ def _combine_labels(
     rng: np.random.Generator,
 ) -> Consensus:
     if method.needs == "distances":
-        partition = _medoid(named, X, rep, **options)
+        partition = medoid(named, X, rep, **options)
     else:
-        tuples = _tuples_for(method, named, k, options, rng)
+        tuples = tuples_for(method, named, k, options, rng)
         assert method.function is not None
         weights = next(iter(named.values())).weights
         if method.needs == "labels and vectors":
@@ -421,57 +426,8 @@ def _combine_labels(
         else:
             labels = method.function(tuples, k, rng=rng, **options)[tuples.inverse]
         partition = Partition.from_labels(labels, weights)
-    memberships = _mean_shares(partition, list(named.values()))
+    memberships = mean_shares(partition, list(named.values()))
     return _finish(method.name, partition, memberships, named, rep, None, X)
-
-
-def _tuples_for(
-    method: Method,
-    named: dict[Hashable, Partition],
-    k: int,
-    options: dict[str, Any],
-    rng: np.random.Generator,
-) -> LabelTuples:
-    """Points with equal labels as one, or as several where the method has to balance them.
-
-    The authors of cspa, hgpa and hbgf cut graphs of points. Whole tuples would keep METIS from
-    balancing, which often helps, but is another method: ``whole_tuples=True``.
-    """
-    tuples = LabelTuples.from_partitions(named.values())
-    if not method.balanced or options.pop("whole_tuples", False) or tuples.t <= k:
-        return tuples
-    weights = next(iter(named.values())).weights
-    n = len(weights)
-    largest = 0.0 if n <= _POINTS_AS_VERTICES else weights.sum() / (k * _PIECES_OF_A_PART)
-    return tuples.split(largest, weights, rng)
-
-
-def _medoid(
-    named: dict[Hashable, Partition],
-    X: Points,
-    rep: Representation | None,
-    measure: str | None = None,
-    **options: Any,
-) -> Partition:
-    """The input with the least sum of distances to the others."""
-    if rep is not None and measure in (None, "lift_emd"):
-        D = lift_emd_matrix(rep)
-    else:
-        D = distance_matrix(named, X, measure=measure or "rand", **options)
-    return _hardened(list(named.values())[int(D.sum(axis=1).argmin())])
-
-
-def _mean_shares(partition: Partition, inputs: list[Partition]) -> FloatArray:
-    """p(c|x): how much of the clusters that x is in, over the inputs that label it, is in c."""
-    R = partition.memberships
-    total = np.zeros(R.shape)
-    for p in inputs:
-        P = p.memberships
-        weighted = P.multiply(p.weights[:, None])
-        total += P @ ((weighted.T @ R).toarray() / p.cluster_weights[:, None])
-    sums = total.sum(axis=1, keepdims=True)
-    # Points that no input labels have nothing but the consensus itself to go by.
-    return np.divide(total, sums, out=R.toarray(), where=sums > 0)
 
 
 def _finish(
@@ -492,7 +448,7 @@ def _finish(
         D = lift_emd_matrix(together)
         if centres is None:  # points are scored by the clusters of the consensus themselves
             rep, centres = together[:m], together[m].vectors
-    others = (D[:m, :m].sum(axis=1) - np.diag(D[:m, :m])) / max(m - 1, 1)
+    mean_distance, best_input_distance = distances_to_inputs(D)
     return Consensus(
         method=method,
         partition=partition,
@@ -500,8 +456,8 @@ def _finish(
         inputs=named,
         representation=rep,
         centres=centres,
-        mean_distance=float(D[m, :m].mean()),
-        best_input_distance=float(others.min()),
+        mean_distance=mean_distance,
+        best_input_distance=best_input_distance,
     )
 
 
@@ -511,29 +467,5 @@ def _lift_together(
     """The inputs and the consensus by one map."""
     lift = rep.lift
     if isinstance(lift, SpanLift):  # spans the inputs only
-        return represent(X, {**named, _NAME: partition}, kernel=lift.kernel, lift="exact")
-    return rep + represent(X, {_NAME: partition}, lift=lift)
-
-
-def _as_seen(partition: Partition, method: Method | None) -> Partition:
-    """Hardened for methods that look at labels, clusters that are nowhere the largest left out."""
-    return partition if method is None or method.soft else _hardened(partition)
-
-
-def _hardened(partition: Partition) -> Partition:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return partition.harden()
-
-
-def _warn_if_worse(found: Consensus) -> None:
-    if len(found.inputs) == 1 or found.method == "medoid":  # which is an input itself
-        return
-    if found.mean_distance > found.best_input_distance + _ROUNDING:
-        warnings.warn(
-            f"the consensus is farther from its inputs (mean distance {found.mean_distance:.4f}) "
-            f"than the best of them is from the others ({found.best_input_distance:.4f}); "
-            'look at the inputs, or take the best: method="medoid"',
-            UserWarning,
-            stacklevel=3,
-        )
+        return represent(X, {**named, CONSENSUS: partition}, kernel=lift.kernel, lift="exact")
+    return rep + represent(X, {CONSENSUS: partition}, lift=lift)

@@ -2,115 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import combinations
+from collections.abc import Callable, Hashable
+from itertools import combinations, product
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from ._progress import progress_bar
-from ._typing import Array, FloatArray, Points, RngLike
-from ._validation import as_points, check_choice
-from .contingency import Contingency, are_whole, contingency
+from ._typing import FloatArray, Points, RngLike
+from ._validation import check_choice
+from .counting import count_clusters
 from .explanation import Comparison, Estimate, explain
-from .kernels import Discrete, Precomputed, as_kernel
+from .kernels import as_kernel
 from .measures.registry import MEASURES, Measure
-from .partition import Partition, as_partition, as_partitions
-from .representation import Representation
-from .representing import represent, represent_samples
+from .partition import Partition, as_partitions
+from .representing import represent, represent_streams
+from .sides import AnySides, Sides, make_any_sides, needs_no_points, refuse
+from .streams import Stream, as_stream, needs_stream
 
-__all__ = [
-    "Sides",
-    "compare",
-    "compare_all",
-    "distance",
-    "distance_matrix",
-    "make_sides",
-    "refuse",
-]
+__all__ = ["compare", "compare_all", "distance", "distance_matrix"]
 
 _SLOW_ABOVE = 2000  # points beyond which compare leaves slow measures out
-
-
-@dataclass(frozen=True, eq=False)
-class Sides:
-    """Two partitions and their points; what measures need of them is made once, when asked for."""
-
-    a: Partition
-    b: Partition
-    X: Points
-    Y: Points | None  # None: the points of both are X
-    lifting: Mapping[str, Any]  # options of represent
-    lifted: Representation | None = None  # both sides, where they have been lifted before
-
-    @cached_property
-    def representation(self) -> Representation:
-        if self.lifted is not None:
-            return self.lifted
-        if self.Y is None:
-            return represent(self.X, {"a": self.a, "b": self.b}, **self.lifting)
-        samples = [(self.X, {"a": self.a}), (self.Y, {"b": self.b})]
-        return represent_samples(samples, **self.lifting)
-
-    @cached_property
-    def numeric_points(self) -> tuple[Array, Array]:
-        X = as_points(self.X)
-        return X, (X if self.Y is None else as_points(self.Y, "Y"))
-
-    @cached_property
-    def table(self) -> Contingency:
-        return contingency(self.a, self.b)
-
-    def with_second(self, b: Partition) -> Sides:
-        """The same with another second partition of its points."""
-        return replace(self, b=b, lifted=None)
-
-    def arguments(self, measure: Measure) -> tuple[Any, ...]:
-        """What the function of a measure is called with."""
-        if measure.needs == "vectors":
-            return self.representation[0], self.representation[1]
-        if measure.needs == "table":
-            return (self.table,)
-        X, Y = self.numeric_points
-        return X, self.a, Y, self.b
-
-    def obstacle(self, measure: Measure) -> str | None:
-        """Why a measure does not apply here, if it does not."""
-        if measure.same_points and self.Y is not None:
-            return "it compares partitions of the same points, and Y was given"
-        if measure.needs == "points" and self.X is None:
-            return "it needs the points X"
-        if measure.needs == "points" and (trouble := _trouble(self, "numeric_points")):
-            return f"it needs points with coordinates: {trouble}"
-        if measure.same_points and (trouble := _trouble(self, "table")):
-            return trouble
-        if measure.needs == "vectors" and self.X is None and not _needs_no_points(self.lifting):
-            return "it needs the points X"
-        if not measure.soft and not (self.a.is_hard and self.b.is_hard):
-            return "it is not defined for soft partitions"
-        if not measure.any_weights and not (
-            are_whole(self.a.weights) and are_whole(self.b.weights)
-        ):
-            return "it takes weights as numbers of points, so they must be whole numbers"
-        return None
-
-    def value(
-        self, measure: Measure, options: Mapping[str, Any], progress: bool | None = None
-    ) -> float:
-        """The distance; a slow measure shows how far it has got."""
-        arguments = self.arguments(measure)
-        if not measure.slow:
-            return float(measure.function(*arguments, **options))
-        with progress_bar(measure.name, self.a.k * self.b.k, show=progress) as advance:
-            shown = {"progress": lambda done, total: advance(1), **options}
-            return float(measure.function(*arguments, **shown))
-
-    def estimate(self, measure: Measure, progress: bool | None = None) -> Estimate:
-        value = self.value(measure, {}, progress)
-        error = None if measure.error is None else measure.error(*self.arguments(measure))
-        return Estimate(value, error)
 
 
 def distance(
@@ -128,6 +41,8 @@ def distance(
     tol: float | None = None,
     weights: Any = None,
     rng: RngLike = None,
+    progress: bool | None = None,
+    checkpoint: str | PathLike[str] | None = None,
     **options: Any,
 ) -> float:
     """How far apart two partitions are, under any measure of ``MEASURES``.
@@ -135,8 +50,10 @@ def distance(
     Parameters
     ----------
     a, b : labels, memberships or Partition
-    X : (n, d) array-like, optional
-        The points. Measures that see only labels do without.
+    X : (n, d) array-like or source of blocks, optional
+        The points. Measures that see only labels do without. What is not in memory is read in
+        blocks, labels too (see :func:`liftcluster.represent`); measures that look at pairs of
+        points need them in memory.
     Y : (n', d) array-like, optional
         The points of b, where they are not those of a: another sample, another size, another day.
     measure : str
@@ -145,6 +62,11 @@ def distance(
         How lifted measures lift; as for :func:`liftcluster.represent`.
     weights : (n,) array-like, optional
         Weights of the points; with Y, a pair of them.
+    progress : bool, optional
+        Show a bar for what takes long; by default on a terminal, after two seconds.
+    checkpoint : path, optional
+        Where the sums of lifted points are kept, so that interrupted work can go on; as for
+        :func:`liftcluster.represent`.
     **options
         Of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` of spri and spari.
 
@@ -164,7 +86,7 @@ def distance(
     [0.533, 0.533]
     """
     chosen = MEASURES[check_choice(measure, MEASURES, "measure")]
-    sides = make_sides(
+    sides = make_any_sides(
         a,
         b,
         X,
@@ -177,9 +99,11 @@ def distance(
         sampling=sampling,
         tol=tol,
         rng=rng,
+        progress=progress,
+        checkpoint=checkpoint,
     )
     refuse(sides, chosen)
-    return sides.value(chosen, options)
+    return sides.value(chosen, options, progress)
 
 
 def distance_matrix(
@@ -196,6 +120,7 @@ def distance_matrix(
     weights: Any = None,
     rng: RngLike = None,
     progress: bool | None = None,
+    checkpoint: str | PathLike[str] | None = None,
     **options: Any,
 ) -> FloatArray:
     """Distances between every two of m partitions of the same points, lifted once.
@@ -205,7 +130,8 @@ def distance_matrix(
     partitions : sequence or mapping of labels, memberships or Partition
     progress : bool, optional
         Show a bar; by default on a terminal, after two seconds.
-    X, measure, kernel, bandwidth, lift, n_components, sampling, tol, weights, rng, **options
+    X, measure, kernel, bandwidth, lift, n_components, sampling, tol, weights, rng, checkpoint, \
+    **options
         As for :func:`distance`.
 
     Returns
@@ -222,8 +148,6 @@ def distance_matrix(
            [0.   , 0.667, 0.   ]])
     """
     chosen = MEASURES[check_choice(measure, MEASURES, "measure")]
-    named = as_partitions(partitions, weights)
-    parts = list(named.values())
     lifting = {
         "kernel": kernel,
         "bandwidth": bandwidth,
@@ -233,24 +157,59 @@ def distance_matrix(
         "tol": tol,
         "rng": rng,
     }
-    for part in parts:
-        refuse(Sides(parts[0], part, X, None, lifting), chosen)
-    rep = represent(X, named, **lifting) if chosen.needs == "vectors" else None
-    m = len(parts)
+    if checkpoint is not None or needs_stream(X, partitions, weights):
+        stream = as_stream(X, partitions, weights)
+        arguments = _streamed_arguments(stream, chosen, checkpoint, progress, lifting)
+        names = list(stream.partitions)
+    else:
+        named = as_partitions(partitions, weights)
+        arguments = _arguments(named, X, chosen, lifting)
+        names = list(named)
+    m = len(names)
     D = np.zeros((m, m))
     pairs = [(i, j) for i in range(m) for j in range(m) if i <= j or not chosen.is_symmetric]
     with progress_bar(f"{measure} distances", len(pairs), show=progress) as advance:
         for i, j in pairs:
-            if rep is not None:
-                D[i, j] = chosen.function(rep[i], rep[j], **options)
-            else:
-                # One bar is enough: that of the pairs of partitions.
-                sides = Sides(parts[i], parts[j], X, None, lifting)
-                D[i, j] = sides.value(chosen, options, progress=False)
+            D[i, j] = chosen.function(*arguments(i, j), **options)
             if chosen.is_symmetric:
                 D[j, i] = D[i, j]
             advance(1)
     return D
+
+
+def _arguments(
+    named: dict[Hashable, Partition], X: Points, measure: Measure, lifting: dict[str, Any]
+) -> Callable[[int, int], tuple[Any, ...]]:
+    """What a measure is called with for two of the partitions, by position."""
+    parts = list(named.values())
+    for part in parts:
+        refuse(Sides(parts[0], part, X, None, lifting), measure)
+    if measure.needs == "vectors":
+        rep = represent(X, named, **lifting)
+        return lambda i, j: (rep[i], rep[j])
+    return lambda i, j: Sides(parts[i], parts[j], X, None, lifting).arguments(measure)
+
+
+def _streamed_arguments(
+    stream: Stream,
+    measure: Measure,
+    checkpoint: str | PathLike[str] | None,
+    progress: bool | None,
+    lifting: dict[str, Any],
+) -> Callable[[int, int], tuple[Any, ...]]:
+    """The same for partitions that come in blocks: all of them in one look."""
+    names = list(stream.partitions)
+    if measure.needs == "points":
+        raise ValueError(f"{measure.name} does not apply: it wants all points in memory")
+    if measure.needs == "vectors":
+        if stream.X is None and not needs_no_points(lifting):
+            raise ValueError(f"{measure.name} does not apply: it needs the points X")
+        rep = represent_streams([stream], checkpoint=checkpoint, progress=progress, **lifting)
+        return lambda i, j: (rep[i], rep[j])
+    counts = count_clusters(stream, product(names, names), progress)
+    if not measure.soft and not all(outline.is_hard for outline in counts.outlines.values()):
+        raise ValueError(f"{measure.name} does not apply: it is not defined for soft partitions")
+    return lambda i, j: (counts.tables[names[i], names[j]].finish(),)
 
 
 def compare(
@@ -270,12 +229,14 @@ def compare(
     weights: Any = None,
     rng: RngLike = None,
     progress: bool | None = None,
+    checkpoint: str | PathLike[str] | None = None,
 ) -> Comparison:
     """Everything about how two partitions differ: all measures, what moved, and where.
 
     Parameters
     ----------
-    a, b, X, Y, kernel, bandwidth, lift, n_components, sampling, tol, weights, rng
+    a, b, X, Y, kernel, bandwidth, lift, n_components, sampling, tol, weights, rng, progress, \
+    checkpoint
         As for :func:`distance`.
     measures : sequence of str, optional
         Names in ``MEASURES``; by default every one that applies (and, above 2,000 points, is not
@@ -299,7 +260,7 @@ def compare(
     >>> found["rand"].value, found["lift_emd"].error
     (0.16666666666666666, 0.0)
     """
-    sides = make_sides(
+    sides = make_any_sides(
         a,
         b,
         X,
@@ -312,6 +273,8 @@ def compare(
         sampling=sampling,
         tol=tol,
         rng=rng,
+        progress=progress,
+        checkpoint=checkpoint,
     )
     return _compare_sides(sides, _asked(measures), names, progress=progress)
 
@@ -362,7 +325,7 @@ def compare_all(
     }
     asked = _asked(measures)
     rep = None
-    if X is not None or _needs_no_points(lifting):
+    if X is not None or needs_no_points(lifting):
         rep = represent(X, named, **lifting)
     pairs = list(combinations(enumerate(named), 2))
     found = {}
@@ -389,7 +352,7 @@ def _asked(measures: Any) -> list[str] | None:
 
 
 def _compare_sides(
-    sides: Sides,
+    sides: AnySides,
     asked: list[str] | None,
     names: tuple[Hashable, Hashable],
     *,
@@ -411,64 +374,20 @@ def _compare_sides(
         else:
             left_out[measure.name] = reason
     lifted = sides.obstacle(MEASURES["lift_emd"]) is None
-    points = sides.X
-    if lifted and points is None:  # a kernel that needs none: each point is its own number
-        points = as_kernel(sides.lifting["kernel"]).points(None, sides.a.n)
+    points = sides.X if isinstance(sides, Sides) else None  # blocks are not kept
+    if lifted and sides.X is None:  # a kernel that needs none: each point is its own number
+        points = as_kernel(sides.lifting["kernel"]).points(None, sides.parts[0].n)
     return explain(
         names,
         values,
         left_out,
-        (sides.a, sides.b),
+        sides.parts,
         sides.representation if lifted else None,
         points,
     )
 
 
-def make_sides(a: Any, b: Any, X: Points, Y: Points, weights: Any, **lifting: Any) -> Sides:
-    if Y is None:
-        first, second = as_partition(a, weights), as_partition(b, weights)
-        if first.n != second.n:
-            raise ValueError(
-                f"the partitions have {first.n} and {second.n} points; give the points of the "
-                "second as Y if they are others"
-            )
-    else:
-        if X is None:
-            raise ValueError("Y was given without X; give the points of both partitions")
-        try:
-            w, v = (None, None) if weights is None else weights
-        except (TypeError, ValueError):
-            raise ValueError("with Y, weights must be a pair: those of X and those of Y") from None
-        first, second = as_partition(a, w), as_partition(b, v)
-    return Sides(first, second, X, Y, lifting)
-
-
-def refuse(sides: Sides, measure: Measure) -> None:
-    """Say why a measure does not apply, and which would."""
-    reason = sides.obstacle(measure)
-    if reason is not None:
-        others = [m.name for m in MEASURES.values() if sides.obstacle(m) is None]
-        raise ValueError(
-            f"{measure.name} does not apply: {reason}. "
-            + (f"These would: {', '.join(others)}" if others else "")
-        )
-
-
-def _needs_no_points(lifting: Mapping[str, Any]) -> bool:
-    kernel = lifting["kernel"]
-    return kernel == "discrete" or isinstance(kernel, Discrete | Precomputed)
-
-
-def _trouble(sides: Sides, what: str) -> str | None:
-    """Why something cannot be made of the two sides, in the words of the error."""
-    try:
-        getattr(sides, what)
-    except (TypeError, ValueError) as error:
-        return str(error)
-    return None
-
-
-def _patience(sides: Sides, measure: Measure, n_pairs: int) -> str | None:
+def _patience(sides: AnySides, measure: Measure, n_pairs: int) -> str | None:
     """Why nobody would wait for a measure, if so; quadratic ones cost n² for every pair."""
     deep = measure.slow_above_d
     if not measure.slow and (deep is None or sides.numeric_points[0].shape[1] <= deep):
@@ -480,5 +399,5 @@ def _patience(sides: Sides, measure: Measure, n_pairs: int) -> str | None:
     return f"slow for {n:,} points{pairs}; ask for it by name"
 
 
-def _size(sides: Sides) -> int:
-    return max(sides.a.n, sides.b.n)
+def _size(sides: AnySides) -> int:
+    return max(p.n for p in sides.parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from math import isqrt
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from ._typing import Array, FloatArray, IntArray, Sparse
 from .partition import Partition
 
-__all__ = ["Contingency", "PairCounts", "are_whole", "contingency"]
+__all__ = ["Contingency", "PairCounts", "PartialTable", "are_whole", "contingency"]
 
 _SMALL_TABLE = 2**16  # cells; tables up to this size are dense however few the points are
 _BLOCK = 2**16  # points counted at a time: their codes stay in cache
@@ -169,13 +170,91 @@ def contingency(a: Partition, b: Partition) -> Contingency:
         table = _soft_table(a, b)
         self_pairs = _self_pairs(a, b) if whole else None
     table = _without_empty(table)
+    in_table = _some_weight(table)
+    return Contingency(table, _share_left_out(a, b, table, in_table), self_pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class PartialTable:
+    """What a block of points adds to the contingency table of two partitions.
+
+    Tables add up, clusters matched by name; ``finish`` makes the Contingency of all points.
+    """
+
+    table: Sparse  # (k, k')
+    names: tuple[tuple[Hashable, ...], tuple[Hashable, ...]]  # of rows and columns
+    n: int
+    total: float  # weight of all points
+    outside: float  # weight of those that are noise in either
+    self_pairs: tuple[float, float, float]
+    is_hard: bool
+    is_whole: bool  # whether weights are whole numbers
+
+    @classmethod
+    def of(cls, a: Partition, b: Partition) -> PartialTable:
+        _check_same_points(a, b)
+        hard = a.is_hard and b.is_hard
+        table = sp.csr_array(_hard_table(a, b) if hard else _soft_table(a, b), dtype=np.float64)
+        outside = ~(_is_clustered(a) & _is_clustered(b))
+        return cls(
+            table=table,
+            names=(a.names, b.names),
+            n=a.n,
+            total=a.total_weight,
+            outside=float(a.weights[outside].sum()),
+            self_pairs=(float(table.sum()),) * 3 if hard else _self_pairs(a, b),
+            is_hard=hard,
+            is_whole=are_whole(a.weights),
+        )
+
+    def __add__(self, other: PartialTable) -> PartialTable:
+        names = tuple(
+            tuple(dict.fromkeys(mine + theirs))
+            for mine, theirs in zip(self.names, other.names, strict=True)
+        )
+        both, in_a, in_b = (x + y for x, y in zip(self.self_pairs, other.self_pairs, strict=True))
+        return PartialTable(
+            table=sp.csr_array(_spread(self, names) + _spread(other, names)),
+            names=(names[0], names[1]),
+            n=self.n + other.n,
+            total=self.total + other.total,
+            outside=self.outside + other.outside,
+            self_pairs=(both, in_a, in_b),
+            is_hard=self.is_hard and other.is_hard,
+            is_whole=self.is_whole and other.is_whole,
+        )
+
+    def finish(self) -> Contingency:
+        cells = self.table.shape[0] * self.table.shape[1]
+        table = self.table.toarray() if cells <= max(4 * self.n, _SMALL_TABLE) else self.table
+        table = _without_empty(table)
+        in_table = _some_weight(table)
+        if self.is_hard and self.is_whole and self.total <= _EXACT_FLOAT:
+            left_out = (self.total - in_table) / self.total
+            return Contingency(table.astype(np.int64), left_out)
+        self_pairs = self.self_pairs if self.is_whole else None
+        return Contingency(table, self.outside / self.total, self_pairs)
+
+
+def _spread(part: PartialTable, names: tuple[tuple[Hashable, ...], ...]) -> Sparse:
+    """The table of a part among the clusters of all."""
+    entries = part.table.tocoo()
+    places = []
+    for own, every, index in zip(part.names, names, (entries.row, entries.col), strict=True):
+        at = {name: i for i, name in enumerate(every)}
+        places.append(np.array([at[name] for name in own], dtype=np.int64)[index])
+    shape = (len(names[0]), len(names[1]))
+    return sp.coo_array((entries.data, (places[0], places[1])), shape=shape).tocsr()
+
+
+def _some_weight(table: Any) -> float:
     in_table = float(table.sum())
     if not in_table > 0:
         raise ValueError(
             "the partitions have no point in common: each is noise (or weighs nothing) in one of "
             "them"
         )
-    return Contingency(table, _share_left_out(a, b, table, in_table), self_pairs)
+    return in_table
 
 
 def _check_same_points(a: Partition, b: Partition) -> None:
@@ -185,7 +264,8 @@ def _check_same_points(a: Partition, b: Partition) -> None:
             "in both"
         )
     v, w = a.weights, b.weights
-    same = v[0] == w[0] if _is_constant(v) and _is_constant(w) else np.array_equal(v, w)
+    constant = a.n > 0 and _is_constant(v) and _is_constant(w)
+    same = v[0] == w[0] if constant else np.array_equal(v, w)
     if not same:
         x = int(np.flatnonzero(v != w)[0])
         raise ValueError(
@@ -210,7 +290,7 @@ def _hard_table(a: Partition, b: Partition) -> Any:
     cells = (a.k + 1) * (b.k + 1)  # noise has the first row and the first column
     if cells > max(4 * a.n, _SMALL_TABLE):
         return _sparse_hard_table(a, b)
-    unit = _is_constant(a.weights) and a.weights[0] == 1
+    unit = _is_constant(a.weights) and bool((a.weights[:1] == 1).all())
     sums = np.zeros(cells, dtype=np.int64 if unit else np.float64)
     size = max(_BLOCK, cells)  # adding the counts of a block must not cost more than counting
     for start in range(0, a.n, size):

@@ -11,7 +11,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_digits
 
 from ._typing import FloatArray
-from .combination import consensus
+from .combination import Consensus, consensus
 from .comparison import compare, distance_matrix
 from .explanation import Comparison
 from .measures.registry import MEASURES, Measure
@@ -73,6 +73,7 @@ def _combine(console: Console, X: FloatArray, digits: Partition, seed: int) -> P
     }
     inputs["Ward"] = Partition.from_labels(AgglomerativeClustering(10).fit(X).labels_)
     found = consensus(inputs, 10, X, rng=seed)
+    assert isinstance(found, Consensus)
     console.print(
         "\n[bold]A consensus of five clusterings[/bold] that know nothing of the digits' names"
     )

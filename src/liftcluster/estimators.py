@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,9 @@ from .lifts.base import FeatureLift
 from .lifts.choice import make_lift
 from .mmd import max_mmd
 from .partition import Partition, as_partitions
+from .sources import as_source, is_streamed
+from .streamed_consensus import StreamedConsensus
+from .streams import needs_stream, width_of
 
 __all__ = ["ClusterLifter", "LiftedConsensus", "MaxMMDClustering"]
 
@@ -35,7 +37,8 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Consensus of several clusterings in the lifted space, as an estimator.
 
     ``fit(X, partitions=...)`` combines given clusterings; ``fit(X)`` makes its own. New points
-    are assigned by ``predict``, new blocks of points taken in by ``partial_fit``.
+    are assigned by ``predict``, new blocks of points taken in by ``partial_fit``. What is not in
+    memory is read in blocks (see :func:`liftcluster.consensus`); memberships are then not kept.
 
     Parameters
     ----------
@@ -87,7 +90,10 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, partitions: Any = None) -> LiftedConsensus:
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        if partitions is not None and needs_stream(X, partitions):
+            self.n_features_in_ = 1 if X is None else width_of(as_source(X))
+        else:
+            X = validate_data(self, X, dtype=[np.float64, np.float32])
         return self._combine(X, partitions)
 
     def partial_fit(self, X: Any, y: Any = None, *, partitions: Any = None) -> LiftedConsensus:
@@ -100,6 +106,11 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=first)
         if first:
             return self._combine(X, partitions)
+        if not isinstance(self.consensus_, Consensus):
+            raise ValueError(
+                "what was fitted on points that come in blocks takes in no more; fit all of them "
+                "together: Blocks joins any number of arrays"
+            )
         self._n_blocks += 1
         inputs = self._inputs(X, partitions, self._rng())
         return self._keep(self.consensus_.partial_fit(X, inputs))
@@ -107,18 +118,20 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> IntArray:
         """Consensus cluster of each point: that of the largest ⟨φ(x), v⟩."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        if not is_streamed(X):
+            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return self.consensus_.predict(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """(n, n_clusters) memberships in proportion to ⟨φ(x), v⟩."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        if not is_streamed(X):
+            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return self.consensus_.predict_proba(X)
 
     def _combine(self, X: Any, partitions: Any) -> LiftedConsensus:
         k = check_count(self.n_clusters, "n_clusters")
-        if len(X) < k and partitions is None:
+        if partitions is None and len(X) < k:
             raise ValueError(f"n_samples={len(X)} is fewer than n_clusters={k}")
         method = self.clusterer
         if isinstance(method, str):
@@ -139,21 +152,20 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             )
         )
 
-    def _inputs(
-        self, X: Any, partitions: Any, rng: np.random.Generator
-    ) -> dict[Hashable, Partition]:
+    def _inputs(self, X: Any, partitions: Any, rng: np.random.Generator) -> Any:
         if partitions is not None:
-            return as_partitions(partitions)
+            return partitions if needs_stream(X, partitions) else as_partitions(partitions)
         made = base_partitions(X, min(self.n_clusters, len(X)), self.base, rng)
         return {
             i: Partition(p.assignment, tuple((self._n_blocks, name) for name in p.names), p.weights)
             for i, p in enumerate(made)
         }
 
-    def _keep(self, found: Consensus) -> LiftedConsensus:
+    def _keep(self, found: Consensus | StreamedConsensus) -> LiftedConsensus:
         self.consensus_ = found
-        self.labels_, self.memberships_ = found.labels, found.memberships
-        self.confidence_, self.centres_ = found.confidence, found.centres
+        self.labels_, self.centres_ = found.labels, found.centres
+        if isinstance(found, Consensus):
+            self.memberships_, self.confidence_ = found.memberships, found.confidence
         return self
 
     def _rng(self) -> np.random.Generator:

@@ -14,10 +14,12 @@ from scipy.spatial.distance import cdist
 from ._arrays import from_device
 from ._html import items, paragraph, table
 from ._typing import FloatArray, Points
+from .counting import Outline
 from .measures.lifted import lift_transport
 from .measures.registry import MEASURES
 from .partition import Partition
 from .representation import Representation
+from .streaming import map_points
 
 __all__ = [
     "Comparison",
@@ -116,12 +118,14 @@ class Comparison:
         The plan in words, heaviest first.
     representation : Representation or None
         Both partitions, lifted.
+    partitions : pair of Partition
+        Outlines of them, without points, where those came in blocks.
     """
 
     names: tuple[Hashable, Hashable]
     values: Mapping[str, Estimate]
     left_out: Mapping[str, str]
-    partitions: tuple[Partition, Partition]
+    partitions: tuple[Partition, Partition] | tuple[Outline, Outline]
     representation: Representation | None
     plan: FloatArray | None = None
     cluster_distances: FloatArray | None = None
@@ -155,8 +159,9 @@ class Comparison:
 
         Parameters
         ----------
-        points : (n, d) array-like, optional
-            Where to evaluate it; by default at the points that were compared (those of a).
+        points : (n, d) array-like or source of blocks, optional
+            Where to evaluate it; by default at the points that were compared (those of a), if
+            they were in memory.
         cluster, other : names
         """
         rep = self.representation
@@ -166,13 +171,16 @@ class Comparison:
         where = self.points if points is None else points
         if (cluster is None) != (other is None):
             raise ValueError("give both cluster and other, or neither")
+        if where is None:
+            raise ValueError("the points came in blocks and were not kept: give witness the points")
+        lift = rep.lift
         if cluster is not None:
             v = P.vectors[_position(P, cluster)] - Q.vectors[_position(Q, other)]
-            return from_device(rep.lift.scores(where, v[None, :]))[:, 0]
+            return map_points(lambda X: from_device(lift.scores(X, v[None, :]))[:, 0], where)
         flows = np.argwhere(self.plan > _ROUNDING)
         V = P.vectors[flows[:, 0]] - Q.vectors[flows[:, 1]]
         mass = self.plan[flows[:, 0], flows[:, 1]]
-        return np.asarray(np.abs(from_device(rep.lift.scores(where, V))) @ mass)
+        return map_points(lambda X: np.abs(from_device(lift.scores(X, V))) @ mass, where)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain Python values, fit for JSON if the cluster names are."""
@@ -265,7 +273,7 @@ def explain(
     names: tuple[Hashable, Hashable],
     values: Mapping[str, Estimate],
     left_out: Mapping[str, str],
-    partitions: tuple[Partition, Partition],
+    partitions: tuple[Partition, Partition] | tuple[Outline, Outline],
     rep: Representation | None,
     points: Points,
 ) -> Comparison:

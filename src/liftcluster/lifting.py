@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._arrays import to_numpy
-from ._typing import FloatArray, Points, RngLike
+from ._typing import Array, FloatArray, IntArray, Points, RngLike
 from ._validation import check_choice, check_positive, column_ranges, make_rng
 from .kernels import Kernel, ShiftInvariant, as_kernel
 from .lifts.base import Lift, sums_of_many, take_rows
@@ -31,11 +32,23 @@ from .lifts.trigonometric import TrigonometricLift
 from .stack import MatrixRows, Rows
 from .uncertainty import distance_deviations, standard_error
 
-__all__ = ["Sample", "lift_rows", "lift_scales", "pool_points"]
+__all__ = [
+    "FIRST_COMPONENTS",
+    "Box",
+    "Sample",
+    "check_sums_add_up",
+    "grid_for",
+    "lift_rows",
+    "lift_scales",
+    "lift_to_tolerance",
+    "pool_points",
+    "pool_rows",
+]
 
 Sample = tuple[Points, Rows]
+Box = tuple[Array, Array]  # the least and the greatest corner
 
-_FIRST_COMPONENTS = 512  # where the search for a tolerance begins
+FIRST_COMPONENTS = 512  # where the search for a tolerance begins
 _MOST_BYTES = 2**30  # of frequencies and cluster vectors, where it ends
 _POOL = 2000  # points from which a lift for several samples takes its bandwidth and centre
 
@@ -58,13 +71,13 @@ def lift_rows(
         tol = check_positive(tol, "tol")
     if is_transformer(lift):
         lift = fit_transformer_lift(lift, _concatenate([X for X, _ in samples]))
+
+    def sums_of(lift: Lift) -> FloatArray:
+        return np.concatenate([lift.sums(X, R) for X, R in samples])
+
     if isinstance(lift, Lift):
-        if lift.is_exact:
-            raise ValueError(
-                "an exact lift spans only the clusters it was made from; let represent make it "
-                '(lift="exact"), or use a feature lift for several calls'
-            )
-        return _lift_to_tolerance(samples, lift, tol, rng, may_extend=False)
+        check_sums_add_up(lift)
+        return lift_to_tolerance(sums_of, lift, tol, rng, may_extend=False)
     resolved = as_kernel(kernel)
     samples = _checked(samples, resolved)
     pool = pool_points([X for X, _ in samples])
@@ -76,22 +89,29 @@ def lift_rows(
     if name == "exact":
         return fit_span_lift(resolved, *_one_sample(samples))
     if lift == "auto" and name == "fourier" and n_components is None and sampling == "auto":
-        grid = _grid_for(samples, resolved, tol)
+        grid = grid_for(_box(samples), n, resolved, tol)
         if grid is not None:
-            return _lift_to_tolerance(samples, grid, tol, rng, may_extend=False)
+            return lift_to_tolerance(sums_of, grid, tol, rng, may_extend=False)
     if name == "grid":
         pool = np.stack(_box(samples))  # a grid is for all points, not for some of each sample
     if tol is not None and n_components is None and name != "grid":
-        n_components = _FIRST_COMPONENTS
+        n_components = FIRST_COMPONENTS
     made = make_feature_lift(
         name, pool, resolved, n=n, n_components=n_components, sampling=sampling, rng=rng
     )
-    return _lift_to_tolerance(samples, made, tol, rng, may_extend=True)
+    return lift_to_tolerance(sums_of, made, tol, rng, may_extend=True)
 
 
-def _grid_for(samples: list[Sample], kernel: Kernel, tol: float | None) -> GridLift | None:
-    """A grid of frequencies for these points, if one is precise enough and not too large."""
-    box, n = _box(samples), sum(n_points(X) for X, _ in samples)
+def check_sums_add_up(lift: Lift) -> None:
+    if lift.is_exact:
+        raise ValueError(
+            "an exact lift spans only the clusters it was made from; let represent make it "
+            '(lift="exact"), or use a feature lift for several calls'
+        )
+
+
+def grid_for(box: Box, n: int, kernel: Kernel, tol: float | None) -> GridLift | None:
+    """A grid of frequencies for n points in a box, if one is precise enough and not too large."""
     if tol is None:
         return grid_where_it_fits(kernel, box, n)
     # A distance errs by no more than √(4ε) over the length of a mean embedding, rarely below 0.2.
@@ -99,7 +119,7 @@ def _grid_for(samples: list[Sample], kernel: Kernel, tol: float | None) -> GridL
     return grid_where_it_fits(kernel, box, n, eps=eps, coarsest=eps)
 
 
-def _box(samples: list[Sample]) -> tuple[Any, Any]:
+def _box(samples: list[Sample]) -> Box:
     """The corners of the box of all points."""
     lows, highs = zip(*(column_ranges(X) for X, _ in samples), strict=True)
     return np.min(lows, axis=0), np.max(highs, axis=0)
@@ -155,8 +175,8 @@ def _checked(samples: list[Sample], kernel: Kernel) -> list[Sample]:
     return samples
 
 
-def _lift_to_tolerance(
-    samples: list[Sample],
+def lift_to_tolerance(
+    sums_of: Callable[[Lift], FloatArray],
     lift: Lift,
     tol: float | None,
     rng: np.random.Generator,
@@ -164,7 +184,7 @@ def _lift_to_tolerance(
     may_extend: bool,
 ) -> tuple[Lift, FloatArray]:
     """Cluster vectors; under a tolerance, with as many features as it takes."""
-    V = _sums(lift, samples)
+    V = sums_of(lift)
     if tol is None:
         return lift, V
     bound = lift.distance_bound(V, V)
@@ -196,7 +216,7 @@ def _lift_to_tolerance(
         # The error falls as 1/√ρ; a tenth more, since it is itself an estimate.
         wanted = lift.n_components * min(1.1 * (error / tol) ** 2, 16.0)
         joined, new = lift.extend(min(max(math.ceil(wanted), lift.n_components + 2), most), rng)
-        V = lift.join_sums(V, new, _sums(new, samples))
+        V = lift.join_sums(V, new, sums_of(new))
         lift = joined
     return lift, V
 
@@ -205,10 +225,6 @@ def _largest_error(lift: TrigonometricLift, V: FloatArray) -> float:
     return float(
         standard_error(distance_deviations(V, V, lift.feature_groups(), normalise=True)).max()
     )
-
-
-def _sums(lift: Lift, samples: list[Sample]) -> FloatArray:
-    return np.concatenate([lift.sums(X, R) for X, R in samples])
 
 
 def _one_sample(samples: list[Sample]) -> Sample:
@@ -224,14 +240,18 @@ def pool_points(point_sets: list[Points]) -> Points:
     """Points that stand for all samples alike: all of one, some of each of several."""
     if len(point_sets) == 1:
         return point_sets[0]
-    n = sum(map(n_points, point_sets))
+    rows = pool_rows(list(map(n_points, point_sets)))
+    return _concatenate([take_rows(X, own) for X, own in zip(point_sets, rows, strict=True)])
+
+
+def pool_rows(sizes: list[int]) -> list[IntArray]:
+    """Which points of each of several samples stand for all."""
+    n = sum(sizes)
     rng = np.random.default_rng(0)  # always the same points: a bandwidth is no experiment
-    chosen = []
-    for X in point_sets:
-        size = min(n_points(X), max(1, _POOL * n_points(X) // n))
-        rows = np.sort(rng.choice(n_points(X), size, replace=False))
-        chosen.append(take_rows(X, rows))
-    return _concatenate(chosen)
+    return [
+        np.sort(rng.choice(size, min(size, max(1, _POOL * size // n)), replace=False))
+        for size in sizes
+    ]
 
 
 def _concatenate(point_sets: list[Points]) -> Points:

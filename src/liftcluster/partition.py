@@ -16,11 +16,20 @@ from ._labels import DEFAULT_NOISE, encode_labels, looks_like_labels, plain_name
 from ._typing import Array, FloatArray, IntArray, Sparse
 from ._validation import as_weights, first_bad_cell
 
-__all__ = ["Partition", "as_partition", "as_partitions"]
+__all__ = [
+    "NOTHING",
+    "Partition",
+    "as_membership_matrix",
+    "as_partition",
+    "as_partitions",
+    "column_names",
+    "hard_or_soft",
+    "warn_of_dropped",
+]
 
 # Memberships computed in float32 miss one by a few 1e-7; anything farther is a mistake.
 _SUM_TOLERANCE = 1e-5
-_NOTHING = 1e-30  # share of the weight below which a cluster counts as empty
+NOTHING = 1e-30  # share of the weight below which a cluster counts as empty
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,18 +112,12 @@ class Partition:
         Rows must sum to one; a row of zeros is noise. A matrix of zeros and ones is a hard
         partition and becomes one. Clusters without mass are dropped with a warning.
         """
-        if names is None and hasattr(memberships, "columns"):
-            names = list(memberships.columns)
-        R = _as_membership_matrix(memberships)
-        n, k = R.shape
-        names = tuple(range(k)) if names is None else tuple(plain_name(name) for name in names)
-        if len(names) != k or len(set(names)) != k:
-            raise ValueError(f"names must be {k} different names, got {list(names)!r}")
-        w = as_weights(weights, n)
+        R = as_membership_matrix(memberships)
+        names = column_names(memberships, R.shape[1], names)
+        w = as_weights(weights, R.shape[0])
         if R.nnz == 0:
             raise ValueError("memberships are all zero; a partition needs at least one cluster")
-        assignment = _codes(R) if (R.data == 1).all() else R
-        return _without_empty(cls(_read_only(assignment), names, w))
+        return _without_empty(cls(hard_or_soft(R), names, w))
 
     @property
     def n(self) -> int:
@@ -139,7 +142,7 @@ class Partition:
     @cached_property
     def cluster_weights(self) -> FloatArray:
         """Σ w p(C|x) of each cluster, in the units of the weights."""
-        if self.is_hard and self.weights.strides == (0,):  # equal weights: counting is quicker
+        if self.is_hard and self.n and self.weights.strides == (0,):  # equal: counting is quicker
             counts = np.bincount(self.assignment + 1, minlength=self.k + 1)[1:]
             totals = counts * self.weights[0]
         elif self.is_hard:
@@ -253,7 +256,24 @@ def _is_one_labelling(obj: Sequence[Any]) -> bool:
     )
 
 
-def _as_membership_matrix(memberships: Any) -> Sparse:
+def column_names(
+    memberships: Any, k: int, names: Sequence[Hashable] | None = None
+) -> tuple[Hashable, ...]:
+    """What the k clusters are called: as given, as the columns, or by number."""
+    if names is None and hasattr(memberships, "columns"):
+        names = list(memberships.columns)
+    names = tuple(range(k)) if names is None else tuple(plain_name(name) for name in names)
+    if len(names) != k or len(set(names)) != k:
+        raise ValueError(f"names must be {k} different names, got {list(names)!r}")
+    return names
+
+
+def hard_or_soft(R: Sparse) -> Any:
+    """The assignment of a partition: codes where all memberships are one, else the matrix."""
+    return _read_only(_codes(R) if (R.data == 1).all() else R)
+
+
+def as_membership_matrix(memberships: Any) -> Sparse:
     """A canonical csr matrix of valid memberships."""
     if sp.issparse(memberships):
         R = sp.csr_array(memberships).astype(np.float64)
@@ -292,7 +312,7 @@ def _dense_memberships(memberships: Any) -> FloatArray:
     if np.iscomplexobj(memberships):
         raise TypeError("memberships must be real numbers")
     try:
-        R = np.asarray(memberships, dtype=np.float64)
+        R = np.asarray(memberships, dtype=np.float64).view(np.float64)  # not "<f8"
     except (TypeError, ValueError):
         raise TypeError(
             "memberships must be an (n, k) matrix of numbers; for labels pass one dimension"
@@ -310,16 +330,13 @@ def _dense_memberships(memberships: Any) -> FloatArray:
 def _without_empty(partition: Partition) -> Partition:
     """Drop the clusters that hold no weight, saying which."""
     # A cluster this light is nothing in float64, and its square nothing at all.
-    empty = partition.cluster_weights <= _NOTHING * partition.total_weight
+    empty = partition.cluster_weights <= NOTHING * partition.total_weight
     if not empty.any():
         return partition
     names = [name for name, gone in zip(partition.names, empty, strict=True) if gone]
     if empty.all():
         raise ValueError("every cluster is empty: all the weight is on noise points")
-    shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
-    warnings.warn(
-        f"dropped {len(names)} empty cluster(s): {shown}", UserWarning, stacklevel=_user_level()
-    )
+    warn_of_dropped(names)
     kept = np.flatnonzero(~empty)
     if partition.is_hard:
         new_code = np.full(partition.k + 1, -1)  # the last entry serves the code -1
@@ -329,6 +346,13 @@ def _without_empty(partition: Partition) -> Partition:
         assignment = sp.csr_array(partition.assignment[:, kept])
     return Partition(
         _read_only(assignment), tuple(partition.names[i] for i in kept), partition.weights
+    )
+
+
+def warn_of_dropped(names: Sequence[Hashable]) -> None:
+    shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+    warnings.warn(
+        f"dropped {len(names)} empty cluster(s): {shown}", UserWarning, stacklevel=_user_level()
     )
 
 

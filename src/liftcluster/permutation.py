@@ -13,7 +13,6 @@ from ._arrays import from_device, row_blocks
 from ._progress import Advance, progress_bar
 from ._typing import FloatArray, IntArray, Points, RngLike
 from ._validation import as_points, check_choice, check_count, make_rng
-from .comparison import Sides, make_sides, refuse
 from .kernels import Discrete, Precomputed, as_kernel
 from .lifting import pool_points
 from .lifts.base import FeatureLift
@@ -21,6 +20,7 @@ from .lifts.choice import make_lift
 from .measures.registry import MEASURES, Measure
 from .partition import Partition
 from .representation import Representation
+from .sides import Sides, make_sides, refuse
 
 __all__ = ["Significance", "significance"]
 

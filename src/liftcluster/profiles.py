@@ -10,13 +10,13 @@ import numpy as np
 
 from ._typing import FloatArray, Points, RngLike
 from ._validation import as_points, check_choice, check_count, check_positive, make_rng
-from .comparison import make_sides, refuse
 from .explanation import Estimate
 from .kernels import ShiftInvariant, as_kernel
 from .lifting import pool_points
 from .measures.registry import MEASURES
 from .representing import represent_scales
 from .scales import bandwidth as bandwidth_rule
+from .sides import make_sides, refuse
 
 __all__ = ["Profile", "bandwidth_profile"]
 

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ._typing import FloatArray, Points, RngLike
-from ._validation import as_weights
+from ._validation import as_weights, make_rng
 from .kernels import ShiftInvariant
 from .lifting import Sample, lift_rows, lift_scales
 from .lifts.base import Lift
 from .partition import as_partitions
 from .representation import Representation
 from .stack import MatrixRows, Stack
+from .streaming import lift_streams, open_checkpoint
+from .streams import Stream, as_stream, needs_stream
 from .uncertainty import unit_rows
 
-__all__ = ["cluster_distance", "represent", "represent_samples", "represent_scales"]
+__all__ = [
+    "cluster_distance",
+    "represent",
+    "represent_samples",
+    "represent_scales",
+    "represent_streams",
+]
 
 
 def represent(
@@ -34,6 +43,8 @@ def represent(
     tol: float | None = None,
     weights: Any = None,
     rng: RngLike = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
 ) -> Representation:
     r"""Lift every cluster of every partition of the points X to one vector.
 
@@ -44,9 +55,11 @@ def represent(
 
     Parameters
     ----------
-    X : (n, d) array-like, or None
-        The points; None for a precomputed or the discrete kernel.
+    X : (n, d) array-like, source of blocks, or None
+        The points; None for a precomputed or the discrete kernel. Memory maps, HDF5 and zarr
+        arrays, :class:`Blocks` and columns of :func:`scan_table` are read in blocks.
     partitions : Partition, labels, memberships, or a sequence or mapping of them
+        In memory or, like X, not.
     kernel, bandwidth, lift, n_components, sampling, rng
         As for :func:`liftcluster.make_lift`.
     tol : float, optional
@@ -54,6 +67,11 @@ def represent(
         above this. What was computed is kept, only new features are added.
     weights : (n,) array-like, optional
         Weights of the points for all partitions, in place of any they carry.
+    checkpoint : path, optional
+        A file to which the sums are written every few seconds. Interrupted work that is called
+        for again goes on from there, to the same bits; the file is removed in the end.
+    progress : bool, optional
+        Show a bar for points that come in blocks; by default on a terminal, after two seconds.
 
     Returns
     -------
@@ -80,6 +98,8 @@ def represent(
         tol=tol,
         weights=None if weights is None else [weights],
         rng=rng,
+        checkpoint=checkpoint,
+        progress=progress,
     )
 
 
@@ -94,6 +114,8 @@ def represent_samples(
     tol: float | None = None,
     weights: Iterable[Any] | None = None,
     rng: RngLike = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
 ) -> Representation:
     """Lift partitions of *different* point sets by one map, so that they can be compared.
 
@@ -104,7 +126,7 @@ def represent_samples(
         not named are numbered through.
     weights : iterable, optional
         Weights of the points of each sample (None for one each).
-    kernel, bandwidth, lift, n_components, sampling, tol, rng
+    kernel, bandwidth, lift, n_components, sampling, tol, rng, checkpoint, progress
         As for :func:`represent`; the bandwidth rule sees all samples together.
 
     Examples
@@ -113,18 +135,67 @@ def represent_samples(
     >>> rep.distances()[:2, 2:].round(12).diagonal().tolist()  # equal shapes, whatever the sizes
     [0.0, 0.0]
     """
-    stacked = _stack_samples(samples, weights)
-    used, V = lift_rows(
-        stacked.samples,
-        kernel=kernel,
-        bandwidth=bandwidth,
-        lift=lift,
-        n_components=n_components,
-        sampling=sampling,
-        tol=tol,
-        rng=rng,
+    lifting = {
+        "kernel": kernel,
+        "bandwidth": bandwidth,
+        "lift": lift,
+        "n_components": n_components,
+        "sampling": sampling,
+        "tol": tol,
+        "rng": rng,
+    }
+    samples, weights = _with_weights(samples, weights)
+    if checkpoint is not None or any(map(needs_stream, *zip(*samples, strict=True), weights)):
+        streams = _as_streams(samples, weights)
+        return represent_streams(streams, checkpoint=checkpoint, progress=progress, **lifting)
+    return _represent_stacked(_stack_samples(samples, weights), lifting)
+
+
+def represent_streams(
+    streams: list[Stream],
+    *,
+    rng: RngLike = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
+    **lifting: Any,
+) -> Representation:
+    """The same for points that come in blocks; few of them are read into memory."""
+    file = None
+    if all(stream.X is not None for stream in streams):
+        file = open_checkpoint(checkpoint, streams, {**lifting, "rng": rng})
+        rng = make_rng(rng)
+        made = lift_streams(streams, rng=rng, checkpoint=file, progress=progress, **lifting)
+        if made is not None:
+            used, tally = made
+            if file is not None:
+                file.remove()
+            return tally.finish(used)
+    samples = [stream.gather() for stream in streams]
+    return _represent_stacked(
+        _stack_samples(samples, [None] * len(samples)), {**lifting, "rng": rng}
     )
+
+
+def _represent_stacked(stacked: _Stacked, lifting: dict[str, Any]) -> Representation:
+    used, V = lift_rows(stacked.samples, **lifting)
     return stacked.representation(used, V)
+
+
+def _as_streams(samples: list[tuple[Points, Any]], weights: list[Any]) -> list[Stream]:
+    """Samples that come in blocks; their partitions are numbered through where not named."""
+    streams: list[Stream] = []
+    names: list[Hashable] = []
+    for (X, partitions), w in zip(samples, weights, strict=True):
+        stream = as_stream(X, partitions, w)
+        if not isinstance(partitions, Mapping):
+            numbered: dict[Hashable, Any] = {
+                len(names) + i: p for i, p in enumerate(stream.partitions.values())
+            }
+            stream = replace(stream, partitions=numbered)
+        streams.append(stream)
+        names += stream.partitions
+    _check_different(names)
+    return streams
 
 
 def represent_scales(
@@ -137,7 +208,7 @@ def represent_scales(
     rng: RngLike = None,
 ) -> Iterator[Representation]:
     """The same clusters by kernels of one shape and several bandwidths, lifted in one pass."""
-    stacked = _stack_samples(samples, None)
+    stacked = _stack_samples(*_with_weights(samples, None))
     lifted = lift_scales(
         stacked.samples,
         kernels,
@@ -235,26 +306,35 @@ class _Stacked:
         )
 
 
-def _stack_samples(
+def _with_weights(
     samples: Iterable[tuple[Points, Any]], weights: Iterable[Any] | None
-) -> _Stacked:
+) -> tuple[list[tuple[Points, Any]], list[Any]]:
+    """Samples and the weights of each."""
     samples = [(X, partitions) for X, partitions in samples]
     if not samples:
         raise ValueError("no samples were given; pass at least one pair (X, partitions)")
     sample_weights = [None] * len(samples) if weights is None else list(weights)
     if len(sample_weights) != len(samples):
         raise ValueError(f"{len(samples)} samples need as many weights, got {len(sample_weights)}")
+    return samples, sample_weights
+
+
+def _stack_samples(samples: list[tuple[Points, Any]], weights: list[Any]) -> _Stacked:
     stacked: list[Sample] = []
     names: list[Hashable] = []
-    for (X, partitions), w in zip(samples, sample_weights, strict=True):
+    for (X, partitions), w in zip(samples, weights, strict=True):
         named = as_partitions(partitions, w)
         if not isinstance(partitions, Mapping):
             named = {len(names) + i: p for i, p in enumerate(named.values())}
         stacked.append((X, Stack(named)))
         names += named
+    _check_different(names)
+    return _Stacked(stacked, names)
+
+
+def _check_different(names: list[Hashable]) -> None:
     if len(set(names)) < len(names):
         raise ValueError(f"partitions of different samples need different names: {names}")
-    return _Stacked(stacked, names)
 
 
 def _one_cluster(cluster: Any, name: str, weights: Any) -> FloatArray:

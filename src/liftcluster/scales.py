@@ -24,6 +24,7 @@ def bandwidth(
     *,
     n_sample: int = 1000,
     metric: str = "euclidean",
+    n_total: int | None = None,
 ) -> float:
     r"""A bandwidth for the points X, from at most ``n_sample`` of them.
 
@@ -50,6 +51,9 @@ def bandwidth(
     n_sample : int
     metric : "euclidean" or "cityblock"
         For ``median`` and ``mean``.
+    n_total : int, optional
+        How many points there are, where X is only a sample of them; for ``scott`` and
+        ``silverman``.
 
     Examples
     --------
@@ -69,7 +73,7 @@ def bandwidth(
         return 1.0
     if not np.isfinite(unit):
         raise ValueError("points lie too far apart: their differences overflow; rescale them")
-    shape = (points.shape[0], points.shape[1])
+    shape = (points.shape[0] if n_total is None else n_total, points.shape[1])
     width = unit * factor * _RULES[base]((sample - sample[0]) / unit, shape, metric)
     if not (np.isfinite(width) and width > 0):
         raise ValueError(f"rule {rule!r} gives a bandwidth of {width}; rescale the points")

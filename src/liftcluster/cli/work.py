@@ -74,7 +74,9 @@ def _lifted(name: str, rep: Representation, m: int) -> list[list[Estimate]]:
 
 def combine(read: Clusterings, n_clusters: int | str, **options: Any) -> Consensus:
     with busy(f"combining {len(read.partitions)} clusterings"):
-        return consensus(read.partitions, n_clusters, read.X, **options)
+        found = consensus(read.partitions, n_clusters, read.X, **options)
+    assert isinstance(found, Consensus)  # what is in memory stays there
+    return found
 
 
 def consensus_columns(found: Consensus, read: Clusterings) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from .structured import draw_structured_lift
 from .transformer import fit_transformer_lift, is_transformer
 
 __all__ = [
+    "DEFAULT_COMPONENTS",
     "LIFTS",
     "choose_lift",
     "dimension",
@@ -121,12 +122,17 @@ def make_lift(
     )
 
 
-def resolve_bandwidth(kernel: Kernel, points: Points, bandwidth: Any) -> Kernel:
-    """The kernel with a bandwidth, if it wants one and has none: a number, several, or a rule."""
+def resolve_bandwidth(
+    kernel: Kernel, points: Points, bandwidth: Any, n_total: int | None = None
+) -> Kernel:
+    """The kernel with a bandwidth, if it wants one and has none: a number, several, or a rule.
+
+    ``n_total``: how many points there are, where these are only a sample of them.
+    """
     if not isinstance(kernel, ShiftInvariant) or kernel.bandwidth is not None:
         return kernel
     if isinstance(bandwidth, str):
-        bandwidth = bandwidth_rule(points, bandwidth, metric=kernel.metric)
+        bandwidth = bandwidth_rule(points, bandwidth, metric=kernel.metric, n_total=n_total)
     if bandwidth is None:
         raise ValueError('bandwidth must be a number, several, or a rule such as "median"')
     return kernel.with_bandwidth(bandwidth)

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._arrays import from_device, on_device, send
-from .._typing import Array, FloatArray, Points
+from .._typing import Array, FloatArray, IntArray, Points
 from ..kernels import Kernel, ShiftInvariant, kernel_from_state
 from ..stack import Rows
 from .base import FeatureLift, as_vectors, sums_of_many, take_rows
 from .spectral import inverse_root
 
-__all__ = ["NystromLift", "fit_nystrom_lift"]
+__all__ = ["NystromLift", "choose_landmarks", "fit_nystrom_lift", "nystrom_from_landmarks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +111,14 @@ def fit_nystrom_lift(
     """Take ``n_components`` points at random as landmarks (all of them if there are fewer)."""
     X = kernel.points(X)
     n = X.shape[0] if on_device(X) else len(X)
-    chosen = np.sort(rng.choice(n, min(n_components, n), replace=False))
-    landmarks = from_device(take_rows(X, chosen))
+    return nystrom_from_landmarks(kernel, take_rows(X, choose_landmarks(n, n_components, rng)))
+
+
+def choose_landmarks(n: int, n_components: int, rng: np.random.Generator) -> IntArray:
+    """Which of n points are to be landmarks, in ascending order."""
+    return np.sort(rng.choice(n, min(n_components, n), replace=False))
+
+
+def nystrom_from_landmarks(kernel: Kernel, landmarks: Points) -> NystromLift:
+    landmarks = from_device(landmarks)
     return NystromLift(kernel, landmarks, inverse_root(kernel(landmarks, landmarks)))

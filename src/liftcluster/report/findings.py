@@ -123,7 +123,7 @@ def _combine(asked: Asked) -> Consensus | None:
     lifting = dict(asked.lifting)
     if isinstance(lifting["bandwidth"], str) and lifting["bandwidth"] == "median":
         lifting["bandwidth"] = "auto"  # what is best for telling points apart is finer
-    return consensus(
+    found = consensus(
         asked.partitions,
         asked.consensus,
         asked.X,
@@ -131,6 +131,8 @@ def _combine(asked: Asked) -> Consensus | None:
         rng=asked.seed,
         **lifting,
     )
+    assert isinstance(found, Consensus)  # a page wants points in memory
+    return found
 
 
 def _matrices(

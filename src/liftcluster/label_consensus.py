@@ -1,0 +1,82 @@
+"""Pieces of a consensus that looks at labels: tuples of them, the most central input, shares."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from ._typing import FloatArray, Points
+from .comparison import distance_matrix
+from .measures.lifted import lift_emd_matrix
+from .methods.registry import Method
+from .methods.tuples import LabelTuples
+from .partition import Partition
+from .representation import Representation
+
+__all__ = ["as_seen", "hardened", "mean_shares", "medoid", "tuples_for"]
+
+_POINTS_AS_VERTICES = 3000  # a graph that METIS cuts in seconds
+_PIECES_OF_A_PART = 50  # of more points: so fine that METIS can balance to within its 3 per cent
+
+
+def tuples_for(
+    method: Method,
+    named: dict[Hashable, Partition],
+    k: int,
+    options: dict[str, Any],
+    rng: np.random.Generator,
+) -> LabelTuples:
+    """Points with equal labels as one, or as several where the method has to balance them.
+
+    The authors of cspa, hgpa and hbgf cut graphs of points. Whole tuples would keep METIS from
+    balancing, which often helps, but is another method: ``whole_tuples=True``.
+    """
+    tuples = LabelTuples.from_partitions(named.values())
+    if not method.balanced or options.pop("whole_tuples", False) or tuples.t <= k:
+        return tuples
+    weights = next(iter(named.values())).weights
+    n = len(weights)
+    largest = 0.0 if n <= _POINTS_AS_VERTICES else weights.sum() / (k * _PIECES_OF_A_PART)
+    return tuples.split(largest, weights, rng)
+
+
+def medoid(
+    named: dict[Hashable, Partition],
+    X: Points,
+    rep: Representation | None,
+    measure: str | None = None,
+    **options: Any,
+) -> Partition:
+    """The input with the least sum of distances to the others."""
+    if rep is not None and measure in (None, "lift_emd"):
+        D = lift_emd_matrix(rep)
+    else:
+        D = distance_matrix(named, X, measure=measure or "rand", **options)
+    return hardened(list(named.values())[int(D.sum(axis=1).argmin())])
+
+
+def mean_shares(partition: Partition, inputs: list[Partition]) -> FloatArray:
+    """p(c|x): how much of the clusters that x is in, over the inputs that label it, is in c."""
+    R = partition.memberships
+    total = np.zeros(R.shape)
+    for p in inputs:
+        P = p.memberships
+        weighted = P.multiply(p.weights[:, None])
+        total += P @ ((weighted.T @ R).toarray() / p.cluster_weights[:, None])
+    sums = total.sum(axis=1, keepdims=True)
+    # Points that no input labels have nothing but the consensus itself to go by.
+    return np.divide(total, sums, out=R.toarray(), where=sums > 0)
+
+
+def as_seen(partition: Partition, method: Method | None) -> Partition:
+    """Hardened for methods that look at labels, clusters that are nowhere the largest left out."""
+    return partition if method is None or method.soft else hardened(partition)
+
+
+def hardened(partition: Partition) -> Partition:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return partition.harden()
