@@ -22,7 +22,6 @@ from liftcluster.files import (
     open_table,
     read_clusterings,
     write_columns,
-    write_text,
 )
 
 X = np.array([[1.5, -2.0], [0.25, 1e-3], [3.0, 4.0], [-1.0, 2.0]])
@@ -522,10 +521,9 @@ def test_parquet_without_its_library_is_refused_before_the_work(tmp_path, monkey
     "write",
     [
         lambda path: write_columns(path, {"label": np.array([7])}),
-        lambda path: write_text(path, "label"),
         lambda path: lc.represent([[0.0], [1.0]], [0, 1]).save(path),
     ],
-    ids=["columns", "text", "representation"],
+    ids=["columns", "representation"],
 )
 def test_a_pipe_or_device_is_written_to_and_not_replaced(tmp_path, write):
     pipe = tmp_path / "pipe"  # no real device: were this to fail as root, it would be gone

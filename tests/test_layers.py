@@ -48,7 +48,7 @@ LAYERS = [
     ["files.clusterings"],
     ["files"],
     ["demo"],
-    ["cli.application", "cli.options", "cli.showing", "cli.work"],
+    ["cli.application", "cli.options", "cli.showing", "cli.stopping", "cli.work"],
     ["cli.commands", "cli.tour"],
     ["cli.running"],
     ["cli"],

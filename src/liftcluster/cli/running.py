@@ -15,6 +15,7 @@ import typer
 
 from . import commands, tour  # noqa: F401  they enter the application
 from .application import app
+from .stopping import Stop, stoppable
 
 __all__ = ["main"]
 
@@ -36,21 +37,30 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit: 0 done, 2 the input is to be mended, 1 our fault, 130 stopped."""
     _open_streams()
     given = sys.argv[1:] if args is None else list(args)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore" if _asked(given, "--quiet", "-q") else "always", UserWarning)
-        warnings.showwarning = _show_warning
-        code = _flush(_run(given))
+    stop = Stop()
+    try:
+        with warnings.catch_warnings(), stoppable(stop):
+            quiet = _asked(given, "--quiet", "-q")
+            warnings.simplefilter("ignore" if quiet else "always", UserWarning)
+            warnings.showwarning = _show_warning
+            code = _flush(_run(given))
+    except KeyboardInterrupt:
+        code = _say("stopped", stop.exit_code)
+    if stop.wanted:
+        stop.end(code)
     sys.exit(code)
 
 
 def _run(args: list[str]) -> int:
     try:
         code = int(app(args, prog_name="liftcluster", standalone_mode=False) or 0)
-        return _say("stopped", 130) if code == 130 else code  # how typer passes on an interrupt
+        if code == 130:  # how typer passes on an interrupt
+            raise KeyboardInterrupt
+        return code
     except SystemExit as stopped:  # typer and rich exit so when the reader of a pipe has gone
         return 0 if stopped.code == 1 else int(stopped.code or 0)
-    except (KeyboardInterrupt, typer.Abort):
-        return _say("stopped", 130)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except typer.Exit as stopped:
         return int(stopped.exit_code)
     except BrokenPipeError:
