@@ -9,7 +9,7 @@ ROOT = Path(liftcluster.__file__).parent
 
 # Each module may import from the lines above its own.
 LAYERS = [
-    ["_typing", "_progress", "_writing", "_html", "_native", "_threads"],
+    ["_typing", "_memory", "_progress", "_writing", "_html", "_native", "_threads"],
     ["_arrays"],
     ["_validation", "_labels"],
     ["partition", "kernels", "transport", "uncertainty"],
@@ -42,8 +42,15 @@ LAYERS = [
     ["report.making"],
     ["report"],
     ["plot", "anndata"],
-    ["files.table", "files.labels"],
-    ["files.text", "files.arrays", "files.columnar", "files.writing", "files.matching"],
+    ["files.table", "files.labels", "files.h5ad_reader"],
+    [
+        "files.text",
+        "files.arrays",
+        "files.columnar",
+        "files.cells",
+        "files.writing",
+        "files.matching",
+    ],
     ["files.opening"],
     ["files.clusterings"],
     ["files"],

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._html import paragraph, table
+from ._memory import check_memory, check_pairs
 from ._typing import FloatArray, IntArray, Points, RngLike
 from ._validation import check_choice, check_count, make_rng
 from .comparison import distance_matrix
@@ -252,6 +253,8 @@ def consensus(
     if X is not None:
         n = next(iter(named.values())).n
         lift, n_components = _features_for_consensus(lift, n_components, kernel, n)
+        s = sum(p.k for p in named.values())
+        check_pairs(s, s)
         rep = represent(
             X,
             {name: _as_seen(p, chosen) for name, p in named.items()},
@@ -375,6 +378,7 @@ def _combine_vectors(
         codes, name = group_by(method, rep, k, rng=rng), "lift_km"
     centres = group_centres(rep, codes, int(codes.max()) + 1)
     assert rep.lift is not None
+    _check_room(len(X), len(centres))
     scores = rep.lift.scores(X, centres)
     labels = scores.argmax(axis=1)
     used = np.flatnonzero(np.bincount(labels, minlength=len(centres)))
@@ -458,6 +462,7 @@ def _medoid(
 def _mean_shares(partition: Partition, inputs: list[Partition]) -> FloatArray:
     """p(c|x): how much of the clusters that x is in, over the inputs that label it, is in c."""
     R = partition.memberships
+    _check_room(*R.shape)
     total = np.zeros(R.shape)
     for p in inputs:
         P = p.memberships
@@ -466,6 +471,14 @@ def _mean_shares(partition: Partition, inputs: list[Partition]) -> FloatArray:
     sums = total.sum(axis=1, keepdims=True)
     # Points that no input labels have nothing but the consensus itself to go by.
     return np.divide(total, sums, out=R.toarray(), where=sums > 0)
+
+
+def _check_room(n: int, k: int) -> None:
+    check_memory(
+        3 * 8 * n * k,
+        f"memberships of {n:,} points in {k:,} clusters",
+        "ask for fewer clusters, or predict the points block by block from a consensus of some",
+    )
 
 
 def _finish(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._memory import check_pairs
 from ._progress import progress_bar
 from ._typing import Array, FloatArray, Points, RngLike
 from ._validation import as_points, check_choice
@@ -49,6 +50,7 @@ class Sides:
     def representation(self) -> Representation:
         if self.lifted is not None:
             return self.lifted
+        _check_room([self.a, self.b])
         if self.Y is None:
             return represent(self.X, {"a": self.a, "b": self.b}, **self.lifting)
         samples = [(self.X, {"a": self.a}), (self.Y, {"b": self.b})]
@@ -235,6 +237,8 @@ def distance_matrix(
     }
     for part in parts:
         refuse(Sides(parts[0], part, X, None, lifting), chosen)
+    if chosen.needs == "vectors":
+        _check_room(named.values())
     rep = represent(X, named, **lifting) if chosen.needs == "vectors" else None
     m = len(parts)
     D = np.zeros((m, m))
@@ -363,6 +367,7 @@ def compare_all(
     asked = _asked(measures)
     rep = None
     if X is not None or _needs_no_points(lifting):
+        _check_room(named.values())
         rep = represent(X, named, **lifting)
     pairs = list(combinations(enumerate(named), 2))
     found = {}
@@ -376,6 +381,12 @@ def compare_all(
             )
             advance(1)
     return found
+
+
+def _check_room(partitions: Iterable[Partition]) -> None:
+    """Before points are lifted: whether clusters by clusters will fit."""
+    largest = sorted((p.k for p in partitions), reverse=True)[:2]
+    check_pairs(largest[0], largest[-1])
 
 
 def _asked(measures: Any) -> list[str] | None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ._memory import check_memory
 from ._typing import FloatArray, Points, RngLike
 from ._validation import check_choice, check_positive, column_ranges, make_rng
 from .kernels import Kernel, ShiftInvariant, as_kernel
@@ -206,6 +207,12 @@ def _largest_error(lift: TrigonometricLift, V: FloatArray) -> float:
 
 
 def _sums(lift: Lift, samples: list[Sample]) -> FloatArray:
+    s, rho = sum(R.shape[1] for _, R in samples), lift.n_components
+    check_memory(
+        2 * 8 * s * rho,
+        f"vectors of {s:,} clusters with {rho:,} numbers each",
+        "take a smaller n_components, or clusterings with fewer clusters",
+    )
     return np.concatenate([lift.sums(X, R) for X, R in samples])
 
 

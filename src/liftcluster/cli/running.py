@@ -15,6 +15,7 @@ import typer
 
 from . import commands, tour  # noqa: F401  they enter the application
 from .application import app
+from .showing import visible
 from .stopping import Stop, stoppable
 
 __all__ = ["main"]
@@ -28,6 +29,8 @@ _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "
 _WORDS = {
     r'\b(lift|method)="(\w+)"': r"--\1 \2",
     r"\bgive n_clusters\b": "give --n-clusters",
+    r"\bn_components\b": "--n-components",
+    r"\bsay with view\b": "say with --view",
     r"\bthe points X\b": "the points",
     r"\(see the argument noise\)": "(empty cells, NA and -1 are noise)",
 }
@@ -79,7 +82,7 @@ def _explain(error: Exception) -> int:
         where = error.filename or "the output cannot be written"
         return _say(f"{where}: {error.strerror or error}", 2)
     if isinstance(error, MemoryError):
-        return _say("there is not enough memory; take fewer points, or --lift fourier", 2)
+        return _say(_in_options(str(error)) if _is_ours(error) else _not_enough(error), 2)
     if isinstance(error, ValueError | TypeError | ImportError) and _is_ours(error):
         return _say(_in_options(str(error)), 2)
     return _say(
@@ -87,6 +90,11 @@ def _explain(error: Exception) -> int:
         "--debug shows",
         1,
     )
+
+
+def _not_enough(error: MemoryError) -> str:
+    """What to do about memory that nobody thought of."""
+    return f"there is not enough memory; take fewer points, or --lift fourier ({error})"
 
 
 def _is_ours(error: Exception) -> bool:
@@ -97,7 +105,7 @@ def _is_ours(error: Exception) -> bool:
 
 
 def _say(message: str, code: int) -> int:
-    print(f"liftcluster: {' '.join(message.split())}", file=sys.stderr)
+    print(f"liftcluster: {visible(' '.join(message.split()))}", file=sys.stderr)
     return code
 
 

@@ -48,8 +48,25 @@ class ArrayTable(Table):
                 f"{self.path}, {name!r} has {array.shape[1]} columns, so it is not labels; for "
                 f"soft memberships use --memberships {name}"
             )
-        array = array.ravel()
-        return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
+        return _as_text(array.ravel(), self.path, name)
+
+
+def _as_text(array: Array, path: Path, name: str) -> Array:
+    """Labels; those that are text as text that can be written again."""
+    if array.dtype.kind not in "SU":
+        return array
+    trouble = f"{path}, {name!r} is not text in Unicode; save the labels again, as text"
+    if array.dtype.kind == "S":
+        try:
+            return np.char.decode(array, "utf-8")
+        except UnicodeDecodeError:
+            raise InputError(trouble) from None
+    codes = np.ascontiguousarray(array).view((np.uint32, array.dtype.itemsize // 4))
+    codes = codes if array.dtype.isnative else codes.byteswap()
+    halves = (codes >= 0xD800) & (codes <= 0xDFFF)  # of characters, which no file takes
+    if halves.any() or (codes > 0x10FFFF).any():
+        raise InputError(trouble)
+    return array
 
 
 def open_npy(path: Path) -> ArrayTable:
