@@ -1,9 +1,10 @@
 """Commands that are killed, stopped, or find the disk full: what was there stays, nothing is half.
 
 The commands run as a person runs them, in a process of their own, on tables that take them from
-seconds to minutes. ``python -m benchmarks faults`` stops them at many more moments.
+seconds to minutes. With ``LIFTCLUSTER_FUZZ`` they are stopped at many more moments.
 """
 
+import contextlib
 import errno
 import os
 import resource
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,9 @@ import pytest
 
 import liftcluster as lc
 import liftcluster.cli
+from liftcluster._writing import replacing
+from liftcluster.cli import stopping
+from liftcluster.cli.stopping import Stop, stoppable
 from liftcluster.files import InputError, check_target, write_columns
 
 START = [sys.executable, "-c", "from liftcluster_start import main; main()"]
@@ -94,7 +99,11 @@ def stop(process, by):
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("after", [0.0, 1.5])
+TIMES = int(os.environ.get("LIFTCLUSTER_FUZZ", "1"))
+MOMENTS = [0.0, 1.5] if TIMES == 1 else np.linspace(0, 6, 20).round(2).tolist()
+
+
+@pytest.mark.parametrize("after", MOMENTS)
 @pytest.mark.parametrize("name", LONG)
 def test_an_interrupt_ends_every_long_command_at_once_and_leaves_nothing_partial(
     name, after, tables, tmp_path
@@ -320,3 +329,69 @@ def test_output_through_a_full_device_is_one_line():
         )
     assert ended.returncode == 2
     assert ended.stderr == "liftcluster: the output cannot be written: No space left on device\n"
+
+
+@pytest.fixture
+def signals():
+    """Signals as they were, however a test leaves them."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_interrupts_the_work_once_and_gives_its_exit_code(by, signals):
+    stop = Stop()
+    with pytest.raises(KeyboardInterrupt), stoppable(stop):
+        signal.raise_signal(by)
+    assert (stop.wanted, stop.exit_code) == (True, 128 + by)
+    signal.raise_signal(by)  # which nobody hears
+
+
+def test_signals_are_as_they_were_where_nobody_sent_one(signals):
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    with stoppable(Stop()):
+        assert signal.getsignal(signal.SIGTERM) != before[0]
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
+
+
+def test_work_that_does_not_heed_an_interrupt_is_ended(signals, monkeypatch, tmp_path, capfd):
+    ended = []
+    monkeypatch.setattr(stopping, "_PATIENCE", 0.01)
+    monkeypatch.setattr(stopping.os, "_exit", ended.append)
+    with stoppable(Stop()), replacing(tmp_path / "found.csv") as temporary:
+        temporary.write_text("half")
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        for _ in range(500):
+            time.sleep(0.01 if not ended else 0)
+        assert not temporary.exists()
+        temporary.write_text("so that it can be replaced")
+    assert ended == [143]
+    assert capfd.readouterr().err == "liftcluster: stopped\n"
+
+
+def test_a_stopped_command_ends_at_once_by_its_exit_code(signals, monkeypatch, tmp_path, capsys):
+    path = tmp_path / "mine.csv"
+    path.write_text("x,u,v\n0,a,b\n1,b,b\n")
+    ended = []
+    monkeypatch.setattr(stopping.os, "_exit", ended.append)
+    work = "liftcluster.cli.commands.compare_two"
+    monkeypatch.setattr(work, lambda *args: signal.raise_signal(signal.SIGTERM))
+    with pytest.raises(SystemExit):
+        liftcluster.cli.main(["compare", str(path), "-l", "u,v", "-q"])
+    assert ended == [143]
+    assert capsys.readouterr().err == "liftcluster: stopped\n"
+
+
+def test_a_command_in_another_thread_leaves_signals_alone(tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+
+    def work():
+        with stoppable(Stop()):
+            return signal.getsignal(signal.SIGTERM)
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(work).result() == before

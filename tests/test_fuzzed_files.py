@@ -204,6 +204,30 @@ def test_text_of_an_array_that_is_no_text_is_refused(tmp_path):
             read_clusterings(path.with_suffix(".npz"), labels=["u"], points=False)
 
 
+def test_quotes_that_break_the_header_are_a_clear_error(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text('"a,b"\t1\n1\n')
+    with pytest.raises(InputError, match=r"mine\.csv, line 1.*check the quotes"):
+        read_clusterings(path, labels=[open_table(path).names[0]], points=False)
+
+
+def test_names_of_any_length_leave_a_message_that_can_be_read(tmp_path):
+    path = tmp_path / "mine.csv"
+    name = "x" * 10_000
+    path.write_text(f"{name},{name}\n1,2\n")
+    with pytest.raises(InputError, match=r"mine\.csv has two columns.*rename one of them") as error:
+        open_table(path)
+    assert len(str(error.value)) < 1200
+
+
+def test_an_array_that_python_2_wrote_is_read_without_a_word(tmp_path):
+    path = tmp_path / "points.npy"
+    np.save(path, np.ones((4, 2)))
+    path.write_bytes(path.read_bytes().replace(b"(4, 2), }  ", b"(4L, 2L), }"))
+    check(path)
+    assert open_table(path).names == ["1", "2"]
+
+
 @pytest.mark.parametrize("where", [0, 0.3, 0.6, 0.95])
 def test_a_damaged_representation_is_refused_or_right(where, tmp_path):
     path = tmp_path / "rep.npz"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 import zipfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -99,6 +100,12 @@ def open_npz(path: Path) -> ArrayTable:
 
 def _read_array(file: IO[bytes], path: Path, size: int) -> Array:
     """One array whose header promises no more than the file holds, and no Python objects."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that Python 2 wrote it, or that it seems so
+        return _read_checked(file, path, size)
+
+
+def _read_checked(file: IO[bytes], path: Path, size: int) -> Array:
     version = np.lib.format.read_magic(file)
     read_header = (
         np.lib.format.read_array_header_1_0
@@ -112,6 +119,8 @@ def _read_array(file: IO[bytes], path: Path, size: int) -> Array:
             "numbers: np.save(path, labels.astype(str))"
         )
     needed = math.prod(shape) * dtype.itemsize
+    if dtype.itemsize < 0 or needed < 0:  # older NumPy counts round
+        raise ValueError(f"shape {shape} of {dtype} is more than there can be")
     check_size(needed, path)
     if needed > size:
         raise ValueError(f"shape {shape} needs {needed:,} bytes and there are {size:,}")

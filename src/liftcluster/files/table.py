@@ -30,11 +30,17 @@ __all__ = [
 ]
 
 
+_LONGEST_MESSAGE = 1200
 _MOST_COMPARED = 10_000  # names among which one that is nearly right is looked for
 
 
 class InputError(ValueError):
     """A file or a choice of columns that cannot be used; the message says which and why."""
+
+    def __init__(self, message: str) -> None:
+        # Names out of a file may be of any length; which file and what to do stay to be seen.
+        long = len(message) > _LONGEST_MESSAGE
+        super().__init__(f"{message[:800]} … {message[-300:]}" if long else message)
 
 
 class CellError(InputError):

@@ -145,9 +145,9 @@ class TextTable(Table):
         with self._lines("reading") as lines:
             reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
             rows = _without_blanks(reader, len(self.names))
-            if self.has_header:
-                next(rows)
             try:
+                if self.has_header:
+                    next(rows)
                 yield rows
             except csv.Error as error:
                 raise InputError(
