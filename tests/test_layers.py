@@ -9,7 +9,7 @@ ROOT = Path(liftcluster.__file__).parent
 
 # Each module may import from the lines above its own.
 LAYERS = [
-    ["_typing", "_progress", "_writing", "_html", "_native", "_threads"],
+    ["_typing", "_memory", "_progress", "_writing", "_html", "_native", "_threads"],
     ["_arrays", "_dask"],
     ["_validation", "_labels", "distances", "sources"],
     ["reading", "tables"],
@@ -53,8 +53,15 @@ LAYERS = [
     ["report.making"],
     ["report"],
     ["plot", "anndata"],
-    ["files.table", "files.labels"],
-    ["files.text", "files.arrays", "files.columnar", "files.writing", "files.matching"],
+    ["files.table", "files.labels", "files.h5ad_reader"],
+    [
+        "files.text",
+        "files.arrays",
+        "files.columnar",
+        "files.cells",
+        "files.writing",
+        "files.matching",
+    ],
     ["files.opening"],
     ["files.clusterings"],
     ["files"],
@@ -70,7 +77,7 @@ LAYERS = [
     ["paper.page"],
     ["paper.making"],
     ["paper"],
-    ["cli.application", "cli.options", "cli.showing", "cli.work"],
+    ["cli.application", "cli.options", "cli.showing", "cli.stopping", "cli.work"],
     ["cli.commands", "cli.reproducing", "cli.tour"],
     ["cli.running"],
     ["cli"],

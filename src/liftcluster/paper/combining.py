@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..combination import consensus
+from ..combination import Consensus, consensus
 from ..comparison import distance
 from ..measures.lifted import lift_emd
 from ..methods.registry import METHODS
@@ -64,7 +64,9 @@ def combine_inputs(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
-                combined[name] = consensus(inputs, points.k, X, method=name, rng=seed).partition
+                found = consensus(inputs, points.k, X, method=name, rng=seed)
+            assert isinstance(found, Consensus)  # what is in memory stays there
+            combined[name] = found.partition
         except ImportError as error:  # of the extra "graph"
             left_out[name] = str(error)
             continue
