@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import itertools
 
+import dask.array as da
+import dask.dataframe as dd
 import h5py
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zarr
@@ -68,6 +71,24 @@ def _cell(value):
     return "" if value is None else value if isinstance(value, str) else repr(value)
 
 
+def as_dask_array(folder, name, rows):
+    """In chunks of uneven lengths; points also cut across their columns."""
+    cuts = {"X": (50, 7, 93), "weights": (60, 30, 60)}.get(name, (50, 40, 60))
+    scale = len(rows) / sum(cuts)
+    edges = [round(scale * edge) for edge in np.cumsum([0, *cuts])]
+    chunks = (tuple(np.diff(edges).tolist()), *((1,) * width for width in rows.shape[1:]))
+    return da.from_array(rows, chunks=chunks)
+
+
+def as_dask_frame(folder, name, rows):
+    """Of partitions that do not say how long they are, one of them empty."""
+    frame = pd.DataFrame(rows) if rows.ndim > 1 else pd.Series(rows)
+    third = len(rows) // 3
+    edges = [0, third, third, len(rows) - 3, len(rows)]
+    pieces = [frame.iloc[i:j] for i, j in itertools.pairwise(edges)]
+    return dd.from_map(lambda i: pieces[i], range(4), meta=frame.iloc[:0])
+
+
 FORMS = {
     "memmap": as_memmap,
     "HDF5": as_hdf5,
@@ -75,4 +96,6 @@ FORMS = {
     "blocks": as_blocks,
     "Parquet": as_parquet,
     "CSV": as_csv,
+    "dask array": as_dask_array,
+    "dask frame": as_dask_frame,
 }

@@ -1,5 +1,6 @@
 """Tallies: blocks of points add up to the representation of all of them."""
 
+import dataclasses
 import itertools
 import pickle
 
@@ -194,3 +195,15 @@ def test_a_block_takes_other_weights_than_its_own():
     assert as_block(block, [0.0, 0.0, 1.0]).partition.cluster_weights.tolist() == [0.0, 1.0]
     whole = lc.as_partition(["b", "a"])
     assert as_block(whole, [1.0, 0.0]).partition.names == ("a", "b")
+
+
+@pytest.mark.parametrize("kind", ["weighted", "soft"])
+def test_blocks_of_whole_runs_round_single_floats_as_the_whole_does(kind):
+    rng = np.random.default_rng(5)
+    X, labels = blobs(rng, 2560, 3)
+    lift = dataclasses.replace(fourier(X), dtype=np.float32)
+    given = labels if kind == "weighted" else soft_memberships(rng, 2560, 4)
+    weights = rng.uniform(0.1, 9, 2560) if kind == "weighted" else None
+    expected = lc.represent(X, {"p": given}, lift=lift, weights=weights).sums
+    found = add_blocks(lift, X, {"p": given}, [256, 1024], weights).finish(lift).sums
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * np.abs(expected).max())

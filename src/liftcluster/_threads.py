@@ -7,13 +7,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["in_order", "n_threads", "runs"]
+__all__ = ["in_order", "n_threads", "one_thread", "runs"]
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -65,8 +65,22 @@ def _on_threads(
                 future.cancel()
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Whatever this thread does here it does alone: others are the business of a scheduler."""
+    before = getattr(_here, "alone", False)
+    _here.alone = True
+    try:
+        with _limit:
+            yield
+    finally:
+        _here.alone = before
+
+
 def n_threads() -> int:
     """Cores that this process may use, within OMP_NUM_THREADS and threadpoolctl's limits."""
+    if getattr(_here, "alone", False):
+        return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, min([cores or 1, *_limit.libraries_allow()]))
 
@@ -104,6 +118,7 @@ class _OneBlasThread(AbstractContextManager[None]):
 
 
 _limit = _OneBlasThread()
+_here = threading.local()
 
 
 def _allowed_by_libraries() -> list[int]:

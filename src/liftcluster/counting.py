@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import numpy as np
 
+from ._progress import busy
 from ._typing import FloatArray
+from .chunked import add_up_chunks, is_on_dask
 from .contingency import PartialTable
 from .streaming import shown_blocks
-from .streams import Stream
+from .streams import PointBlock, Stream
 from .tally import Tally
 
 __all__ = ["Counts", "Outline", "count_clusters", "outlines_of"]
@@ -61,19 +65,32 @@ def count_clusters(
     stream: Stream, pairs: Iterable[Pair] = (), progress: bool | None = None
 ) -> Counts:
     """One look at the labels of a stream, without its points."""
-    tables: dict[Pair, PartialTable | None] = dict.fromkeys(pairs)
-    total: Tally | None = None
-    for block in shown_blocks(replace(stream, X=None), "counting", progress):
-        part = Tally.of(None, None, block.partitions)
-        total = part if total is None else total + part
-        for a, b in tables:
-            found = PartialTable.of(block.partitions[a].partition, block.partitions[b].partition)
-            before = tables[a, b]
-            tables[a, b] = found if before is None else before + found
-    assert total is not None
-    return Counts(
-        outlines_of(total), {pair: table for pair, table in tables.items() if table is not None}
-    )
+    labels, wanted = replace(stream, X=None), tuple(pairs)
+    if is_on_dask(labels):
+        with busy("counting", show=progress):
+            total = add_up_chunks(labels, _count, operator.add, wanted)
+    else:
+        blocks = shown_blocks(labels, "counting", progress)
+        total = reduce(operator.add, (_count(wanted, block) for block in blocks))
+    return Counts(outlines_of(total.tally), total.tables)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What a block of points adds to the counts."""
+
+    tally: Tally
+    tables: dict[Pair, PartialTable]
+
+    def __add__(self, other: _Found) -> _Found:
+        tables = {pair: table + other.tables[pair] for pair, table in self.tables.items()}
+        return _Found(self.tally + other.tally, tables)
+
+
+def _count(pairs: tuple[Pair, ...], block: PointBlock) -> _Found:
+    parts = {name: found.partition for name, found in block.partitions.items()}
+    tables = {(a, b): PartialTable.of(parts[a], parts[b]) for a, b in pairs}
+    return _Found(Tally.of(None, None, block.partitions), tables)
 
 
 def outlines_of(tally: Tally) -> dict[Hashable, Outline]:

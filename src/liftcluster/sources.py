@@ -5,16 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from array_api_compat import is_array_api_obj
 
+from ._dask import chunk_by_chunk, is_dask, n_rows, row_sizes, width_of_rows
 from ._typing import Array, IntArray
 
 __all__ = [
     "Blocks",
+    "DaskRows",
     "Origin",
     "Source",
     "as_source",
@@ -220,9 +223,42 @@ class StoredArray(Origin):
         return ["array", list(map(int, self.array.shape)), str(self.array.dtype)]
 
 
+class DaskRows(Origin):
+    """A dask array, or columns of a dask data frame; what is large is done where the chunks are."""
+
+    repeats = True
+    reads_ahead = False
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+        self.n = n_rows(rows)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Rows of each chunk; data frames have to look."""
+        return row_sizes(self.rows)
+
+    def chunks(self, parts: Sequence[Hashable], start: int) -> Iterator[tuple[Any, ...]]:
+        row = 0
+        for chunk in map(_as_rows, chunk_by_chunk(self.rows)):
+            row += len_of(chunk)
+            if row > start:
+                yield (chunk[max(len_of(chunk) - (row - start), 0) :],)
+
+    def count(self, part: Hashable) -> int:
+        self.n = sum(self.sizes)
+        return self.n
+
+    def width(self, part: Hashable) -> int:
+        return width_of_rows(self.rows)
+
+    def describe(self, part: Hashable) -> list[Any]:
+        return ["dask", self.n, self.width(part), _kinds(self.rows)]
+
+
 def is_stored(obj: Any) -> bool:
     """Whether an object is a source, or an array that is not in memory."""
-    return isinstance(obj, Source | np.memmap) or _is_array_on_disk(obj)
+    return isinstance(obj, Source | np.memmap) or is_dask(obj) or _is_array_on_disk(obj)
 
 
 def is_streamed(X: Any) -> bool:
@@ -236,7 +272,7 @@ def as_source(obj: Any) -> Source:
         return obj
     if isinstance(obj, Iterator):
         return Blocks(obj)
-    return Source(StoredArray(obj))
+    return Source(DaskRows(obj) if is_dask(obj) else StoredArray(obj))
 
 
 def may_be_rows(obj: Any) -> bool:
@@ -254,9 +290,15 @@ def _is_array_on_disk(obj: Any) -> bool:
         all(hasattr(obj, name) for name in ("shape", "dtype", "chunks", "__getitem__"))
         and not isinstance(obj, np.ndarray)
         and not is_array_api_obj(obj)
-        and not hasattr(obj, "__dask_graph__")
+        and not is_dask(obj)
         and not hasattr(obj, "values")  # xarray has its own ways
     )
+
+
+def _kinds(rows: Any) -> list[str]:
+    """Of the columns of a table, or of the whole array."""
+    dtypes = getattr(rows, "dtypes", None)
+    return list(map(str, [rows.dtype] if dtypes is None else np.ravel(dtypes)))
 
 
 def _in_memory(array: Any) -> bool:

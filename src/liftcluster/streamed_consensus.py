@@ -5,17 +5,20 @@ The first look lifts the clusters of all inputs, the second gives each point to 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from ._html import paragraph, table
+from ._progress import busy
 from ._typing import Array, FloatArray, IntArray, Points, RngLike
 from ._validation import make_rng
+from .chunked import add_up_chunks, is_on_dask
 from .contingency import PartialTable
 from .counting import Outline, outlines_of
 from .grouping import (
@@ -35,7 +38,7 @@ from .methods.lifted import lift_ssd
 from .methods.registry import METHODS
 from .partition import Partition
 from .representation import Representation
-from .sources import is_streamed, len_of
+from .sources import Source, is_streamed, len_of
 from .streaming import lift_streams, map_points, open_checkpoint, shown_blocks
 from .streams import PointBlock, Stream
 from .tally import Tally
@@ -61,6 +64,7 @@ class StreamedConsensus:
     Attributes
     ----------
     labels : (n,) int32 array, or what was given as ``out``
+        A dask array, not computed yet, where the points are one.
     n_clusters : int
     masses : (k,) array
         Share of the weight that each cluster has.
@@ -124,9 +128,10 @@ class StreamedConsensus:
         return self.representation.lift
 
     def __repr__(self) -> str:
+        n = next(iter(self.inputs.values())).n
         return (
             f"StreamedConsensus({self.method} of {len(self.inputs)} partitions: {self.n_clusters} "
-            f"clusters of {len_of(self.labels)} points, liftSSD = {self.score:.4f})"
+            f"clusters of {n} points, liftSSD = {self.score:.4f})"
         )
 
     def _repr_html_(self) -> str:
@@ -152,11 +157,13 @@ def predict_clusters(
 ) -> Any:
     """Position of the centre that each point is most like; for many points as int32."""
 
-    def assign(block: Points) -> IntArray:
-        found = lift.assign(block, centres)
-        return found.astype(np.int32) if is_streamed(X) else found
+    kind = np.int32 if is_streamed(X) else np.int64
 
-    return map_points(assign, X, out=out, what="predicting", progress=progress)
+    def assign(block: Points) -> IntArray:  # sent to others, so it must not hold X
+        return lift.assign(block, centres).astype(kind, copy=False)
+
+    none = np.empty(0, dtype=kind)
+    return map_points(assign, X, out=out, like=none, what="predicting", progress=progress)
 
 
 def predict_shares(
@@ -167,7 +174,8 @@ def predict_shares(
     def share(block: Points) -> FloatArray:
         return shares_of_scores(lift.scores(block, centres))
 
-    return map_points(share, X, out=out, what="predicting", progress=progress)
+    none = np.empty((0, len(centres)))
+    return map_points(share, X, out=out, like=none, what="predicting", progress=progress)
 
 
 def is_read_whole(stream: Stream, lifting: dict[str, Any]) -> bool:
@@ -205,21 +213,19 @@ def consensus_of_stream(
     rep = inputs.finish(lift)
     centres, name = group_clusters(method, rep, k, options, rng)
     look = _SecondLook(lift, centres, out)
-    for block in shown_blocks(stream, "assigning", progress):
-        look.see(block)
-    assert look.tally is not None
-    used = np.flatnonzero([i in look.tally.cluster_names for i in range(len(centres))])
+    groups = look.at(stream, progress)
+    used = np.flatnonzero([i in groups.tally.cluster_names for i in range(len(centres))])
     warn_if_fewer(k, rep, len(centres), len(used))
-    D = lift_emd_matrix(rep + look.tally.finish(lift))
+    D = lift_emd_matrix(rep + groups.tally.finish(lift))
     mean_distance, best_input_distance = distances_to_inputs(D)
     found = StreamedConsensus(
         method=name,
-        labels=look.labels_among(used),
-        masses=outlines_of(look.tally)[CONSENSUS].masses,
+        labels=look.labels_among(used, stream.X),
+        masses=outlines_of(groups.tally)[CONSENSUS].masses,
         inputs=outlines_of(inputs),
         representation=rep,
         centres=centres[used],
-        composition=_composition(rep, look.shared, used),
+        composition=_composition(rep, groups.shared, used),
         mean_distance=mean_distance,
         best_input_distance=best_input_distance,
     )
@@ -251,6 +257,37 @@ def _checked_task(stream: Stream, n_clusters: int | str, method: Any, out: Any) 
     return n_clusters
 
 
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """What some points add to the groups, and what these share with the clusters of each input."""
+
+    tally: Tally
+    shared: dict[Hashable, PartialTable]
+
+    @classmethod
+    def of(cls, lift: Lift, block: PointBlock, codes: IntArray, k: int) -> _Groups:
+        inputs = {name: part.partition for name, part in block.partitions.items()}
+        weights = next(iter(inputs.values())).weights
+        numbers = tuple(range(k))
+        return cls(
+            Tally.of(lift, block.X, {CONSENSUS: codes}, weights),
+            {
+                name: PartialTable.of(p, Partition(codes, numbers, p.weights))
+                for name, p in inputs.items()
+            },
+        )
+
+    def __add__(self, other: _Groups) -> _Groups:
+        shared = {name: table + other.shared[name] for name, table in self.shared.items()}
+        return _Groups(self.tally + other.tally, shared)
+
+
+def _groups_of_block(shared: tuple[Lift, FloatArray], block: PointBlock) -> _Groups:
+    lift, centres = shared
+    codes = lift.assign(block.X, centres).astype(np.int32)
+    return _Groups.of(lift, block, codes, len(centres))
+
+
 @dataclass(eq=False)
 class _SecondLook:
     """Points are given to their groups, block by block; what is kept of it adds up."""
@@ -258,29 +295,30 @@ class _SecondLook:
     lift: Lift
     centres: FloatArray
     out: Any
-    tally: Tally | None = None
-    shared: dict[Hashable, PartialTable] = field(default_factory=dict)
     labels: list[IntArray] = field(default_factory=list)
     rows: list[slice] = field(default_factory=list)
 
-    def see(self, block: PointBlock) -> None:
+    def at(self, stream: Stream, progress: bool | None) -> _Groups:
+        if is_on_dask(stream):
+            with busy("assigning", show=progress):
+                shared = (self.lift, self.centres)
+                return add_up_chunks(stream, _groups_of_block, operator.add, shared)
+        blocks = shown_blocks(stream, "assigning", progress)
+        return reduce(operator.add, map(self._see, blocks))
+
+    def _see(self, block: PointBlock) -> _Groups:
         codes = self.lift.assign(block.X, self.centres).astype(np.int32)
         self.rows.append(block.rows)
         if self.out is None:
             self.labels.append(codes)
         else:
             self.out[block.rows] = codes
-        inputs = {name: part.partition for name, part in block.partitions.items()}
-        weights = next(iter(inputs.values())).weights
-        part = Tally.of(self.lift, block.X, {CONSENSUS: codes}, weights)
-        self.tally = part if self.tally is None else self.tally + part
-        groups = tuple(range(len(self.centres)))
-        for name, p in inputs.items():
-            shared = PartialTable.of(p, Partition(codes, groups, p.weights))
-            self.shared[name] = shared if name not in self.shared else self.shared[name] + shared
+        return _Groups.of(self.lift, block, codes, len(self.centres))
 
-    def labels_among(self, used: IntArray) -> Any:
+    def labels_among(self, used: IntArray, X: Source) -> Any:
         """All labels, counting only the groups that have points."""
+        if not self.rows:  # workers have seen the points, and only sums have come back
+            return predict_clusters(self.lift, self.centres[used], X, self.out, None)
         if self.out is None:
             return np.searchsorted(used, np.concatenate(self.labels)).astype(np.int32)
         if len(used) < len(self.centres):

@@ -11,20 +11,24 @@ from typing import Any
 
 import numpy as np
 
+from ._dask import is_dask
 from ._progress import Advance, busy, progress_bar
 from ._typing import Array, FloatArray, Points
 from ._validation import as_points, check_positive
 from .checkpoint import Checkpoint, Position, random_state, restored
+from .chunked import fill_from_chunks, is_on_dask, map_chunks, tally_chunks
 from .kernels import as_kernel
 from .lifting import lift_to_tolerance
 from .lifts.base import Lift
 from .lifts.transformer import is_transformer
-from .sources import as_source, is_stored, is_streamed, len_of
+from .sources import DaskRows, Source, as_source, is_stored, is_streamed, len_of
 from .streams import PointBlock, Stream, point_blocks
 from .surveying import lift_for_sources
 from .tally import Tally
 
 __all__ = ["lift_streams", "map_points", "open_checkpoint", "shown_blocks"]
+
+_ONE_EACH = np.empty(0)  # a number for each point
 
 
 def lift_streams(
@@ -98,15 +102,24 @@ class _Looks:
         begun = self.position
         for i in range(begun.sample, len(self.streams)):
             start = begun.row if i == begun.sample else 0
-            for block in shown_blocks(self.streams[i], "lifting", self.progress, start):
-                part = Tally.of(lift, block.X, block.partitions)
+            for stop, part in self._parts(lift, self.streams[i], start):
                 before = self.position.tally
                 tally = part if before is None else before + part
-                self._reach(replace(self.position, sample=i, row=block.rows.stop, tally=tally))
+                self._reach(replace(self.position, sample=i, row=stop, tally=tally))
         whole = self.position.tally
         assert whole is not None
         done = (*begun.done, whole)
         self._reach(replace(begun, done=done, sample=0, row=0, tally=None), now=True)
+
+    def _parts(self, lift: Lift, stream: Stream, start: int) -> Iterator[tuple[int, Tally]]:
+        """What the rows from ``start`` on add, and where the next part begins."""
+        if is_on_dask(stream):
+            with busy("lifting", show=self.progress):
+                tally = tally_chunks(stream, lift)
+            yield int(tally.sizes.max()), tally
+            return
+        for block in shown_blocks(stream, "lifting", self.progress, start):
+            yield block.rows.stop, Tally.of(lift, block.X, block.partitions)
 
     def _reach(self, position: Position, *, now: bool = False) -> None:
         self.position = position
@@ -130,13 +143,20 @@ def map_points(
     X: Points,
     *,
     out: Any = None,
+    like: Array = _ONE_EACH,
     what: str = "scoring",
     progress: bool | None = None,
 ) -> Any:
     """What a function makes of every point, block by block where they come so.
 
-    ``out`` is filled and returned, if given: anything with rows that can be assigned to.
+    ``out`` is filled and returned, if given: anything with rows that can be assigned to. ``like``
+    is what the function makes of no points: dask arrays want to know before they are computed.
     """
+    if isinstance(X, Source) and isinstance(X.origin, DaskRows):
+        X = X.origin.rows
+    if is_dask(X):
+        lazy = map_chunks(function, X, like)
+        return lazy if out is None else fill_from_chunks(out, lazy)
     if out is None and not is_streamed(X):
         return function(X)
     points = as_source(X if is_streamed(X) or is_stored(X) else as_points(X, finite=False))

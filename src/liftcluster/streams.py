@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,16 @@ from .partition import Partition, as_partition, as_partitions
 from .reading import joined, read_together
 from .sources import Source, as_source, block_rows, is_stored, is_streamed, may_be_rows
 
-__all__ = ["PointBlock", "Stream", "as_stream", "needs_stream", "point_blocks", "width_of"]
+__all__ = [
+    "PointBlock",
+    "Stream",
+    "as_stream",
+    "checked_block",
+    "checked_points",
+    "needs_stream",
+    "point_blocks",
+    "width_of",
+]
 
 _FIRST_ROWS = 1000  # by which a stream is known again
 
@@ -79,12 +88,7 @@ class Stream:
         """All of it in blocks of equal length, which depends on the number of columns alone."""
         row = start
         for rows, found in self._read(start):
-            X = None if self.X is None else _checked_points(found["X"], rows.start)
-            w = self.weights
-            if w is not None:
-                w = found["weights"] if isinstance(w, Source) else w[rows]
-            parts = {name: self._part(name, rows, found, w) for name in self.partitions}
-            yield PointBlock(rows, X, parts)
+            yield checked_block(rows, found | self.in_memory(rows), self.partitions)
             row = rows.stop
         self._check_all_used(row)
 
@@ -96,14 +100,18 @@ class Stream:
             for row in range(start, self.n, size):
                 yield slice(row, min(row + size, self.n)), {}
 
-    def _part(self, name: Hashable, rows: slice, found: dict[str, Any], w: Any) -> Block:
-        p = self.partitions[name]
-        with _told_where(rows, _called(name)):
-            if isinstance(p, Source):
-                return as_block(found[_called(name)], w)
-            if p.n < rows.stop:
-                raise ValueError(f"it has {p.n} entries, but more points came")
-            return as_block(Partition(p.assignment[rows], p.names, p.weights[rows]), w)
+    def in_memory(self, rows: slice) -> dict[str, Any]:
+        """Some rows of what need not be read, by the names that errors call it."""
+        found: dict[str, Any] = {}
+        if self.weights is not None and not isinstance(self.weights, Source):
+            found["weights"] = self.weights[rows]
+        for name, p in self.partitions.items():
+            if isinstance(p, Partition):
+                with _told_where(rows, _called(name)):
+                    if p.n < rows.stop:
+                        raise ValueError(f"it has {p.n} entries, but more points came")
+                found[_called(name)] = Partition(p.assignment[rows], p.names, p.weights[rows])
+        return found
 
     def _check_all_used(self, rows: int) -> None:
         if rows == 0:
@@ -142,6 +150,18 @@ class Stream:
         return [names, self.n, self.block_rows, sources, digest.hexdigest()]
 
 
+def checked_block(
+    rows: slice, found: Mapping[str, Any], partitions: Iterable[Hashable]
+) -> PointBlock:
+    """What all partitions say of some rows; errors name the rows in the whole."""
+    X = checked_points(found["X"], rows.start) if "X" in found else None
+    parts = {}
+    for name in partitions:
+        with _told_where(rows, _called(name)):
+            parts[name] = as_block(found[_called(name)], found.get("weights"))
+    return PointBlock(rows, X, parts)
+
+
 def needs_stream(X: Points, partitions: Any, weights: Any = None) -> bool:
     """Whether any of these has to be read in blocks."""
     if is_streamed(X) or is_stored(weights) or is_stored(partitions):
@@ -156,7 +176,7 @@ def as_stream(X: Points, partitions: Any, weights: Any = None) -> Stream:
     named: dict[Hashable, Any]
     if isinstance(partitions, Mapping):
         named = dict(partitions)
-    elif may_be_rows(partitions):
+    elif may_be_rows(partitions) and not _is_frame(partitions):
         named = {0: partitions}
     elif isinstance(partitions, list | tuple) and any(map(may_be_rows, partitions)):
         named = dict(enumerate(partitions))
@@ -180,10 +200,14 @@ def as_stream(X: Points, partitions: Any, weights: Any = None) -> Stream:
     return Stream(points, parts, as_weights(weights, len(weights) if n is None else n))
 
 
+def _is_frame(obj: Any) -> bool:
+    return hasattr(obj, "columns") and obj.ndim == 2
+
+
 def point_blocks(X: Source, start: int = 0) -> Iterator[tuple[slice, Array]]:
     """The points alone, in the same blocks, checked."""
     for rows, found in read_together({"X": X}, block_rows(width_of(X)), start):
-        yield rows, _checked_points(found["X"], rows.start)
+        yield rows, checked_points(found["X"], rows.start)
 
 
 def width_of(X: Source) -> int:
@@ -191,7 +215,7 @@ def width_of(X: Source) -> int:
     return X.origin.width(X.part)
 
 
-def _checked_points(block: Any, start: int) -> Array:
+def checked_points(block: Any, start: int) -> Array:
     """A block of finite points; errors name the row in the whole."""
     points = as_points(block, finite=False)
     if (bad := first_bad_cell(points)) is not None:

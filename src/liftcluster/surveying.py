@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._progress import busy, progress_bar
 from ._typing import Array, IntArray
 from ._validation import as_points, check_choice, column_ranges
+from .chunked import look_at_chunks
 from .kernels import Gaussian, Kernel, ShiftInvariant, as_kernel
 from .lifting import FIRST_COMPONENTS, Box, check_sums_add_up, grid_for, pool_rows
 from .lifts.base import Lift
@@ -19,7 +20,7 @@ from .lifts.fourier import SAMPLINGS
 from .lifts.grid import MOST_AXES
 from .lifts.nystrom import choose_landmarks, nystrom_from_landmarks
 from .lifts.transformer import fit_transformer_lift, is_transformer
-from .sources import Source
+from .sources import DaskRows, Source
 from .streams import point_blocks, width_of
 
 __all__ = ["lift_for_sources"]
@@ -125,7 +126,12 @@ def _look(
     with progress_bar("looking at the points", n, show=progress) as advance:
         for i, X in enumerate(sources):
             own = {what: rows[i] for what, rows in wanted.items()}
-            taken = None if with_box else _taken(X, own)
+            taken = None
+            if isinstance(X.origin, DaskRows):
+                taken, corner = look_at_chunks(X.origin, own, with_box=with_box)
+                corners += corner
+            elif not with_box:
+                taken = _taken(X, own)
             for what, points in (taken or {}).items():
                 found[what].append(points)
             if taken is not None:

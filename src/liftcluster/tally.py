@@ -209,6 +209,10 @@ class Tally:
             orders=tuple(None if order is None else names(order) for order in values["orders"]),
         )
 
+    def __sizeof__(self) -> int:
+        """What it takes to hold, and to send."""
+        return sum(getattr(self, field).nbytes for field in _ARRAY_FIELDS) + 500
+
     def __repr__(self) -> str:
         return (
             f"Tally({len(self.cluster_names)} clusters of {len(self.partition_names)} "

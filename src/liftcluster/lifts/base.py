@@ -6,13 +6,15 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._arrays import from_device, namespace, on_device, row_blocks, take
-from .._threads import in_order, runs
+from .._dask import is_dask, lazy_rows
+from .._threads import in_order, one_thread, runs
 from .._typing import Array, FloatArray, IntArray, Points
 from ..stack import Rows, as_rows
 from .device import device_scores, device_sums, rows_of
@@ -20,6 +22,31 @@ from .device import device_scores, device_sums, rows_of
 __all__ = ["FeatureLift", "Lift", "as_vectors", "sums_of_many", "take_rows"]
 
 Answer = TypeVar("Answer")
+
+
+_LAZY: dict[str, Callable[[int], Array]] = {
+    "scores": lambda k: np.empty((0, k)),
+    "assign": lambda k: np.empty(0, dtype=np.int64),
+}
+
+
+def _or_lazy(method: Callable[..., Array], of_no_points: Callable[[int], Array]) -> Any:
+    @wraps(method)
+    def scored(self: Lift, X: Points, V: Any) -> Any:
+        if not is_dask(X):
+            return method(self, X, V)
+        V = np.asarray(V)
+        like = of_no_points(len(V))
+        columns = None if like.ndim == 1 else len(V)
+        return lazy_rows(_of_chunk, (self, method.__name__, V, like), X, like.dtype, columns)
+
+    return scored
+
+
+def _of_chunk(shared: tuple[Lift, str, FloatArray, Array], chunk: Any) -> Array:
+    lift, method, V, like = shared
+    with one_thread():
+        return np.asarray(getattr(lift, method)(chunk, V)) if len(chunk) else like
 
 
 class Lift(ABC):
@@ -35,6 +62,13 @@ class Lift(ABC):
     """
 
     kind: ClassVar[str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Points that Dask holds are scored where they are, when the scores are asked for."""
+        super().__init_subclass__(**options)
+        for name, of_no_points in _LAZY.items():
+            if name in vars(cls):
+                setattr(cls, name, _or_lazy(vars(cls)[name], of_no_points))
 
     @property
     @abstractmethod
@@ -88,6 +122,11 @@ class Lift(ABC):
             digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
             digest.update(array.tobytes())
         return digest.hexdigest()
+
+    def __sizeof__(self) -> int:
+        """What it takes to hold, and to send."""
+        parts = [part for part in vars(self).values() if isinstance(part, np.ndarray)]
+        return 500 + sum(part.nbytes for part in parts)
 
     @property
     def is_exact(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
@@ -224,11 +225,11 @@ class _Members:
     def _add(self, k: int, weights: Array | None, memberships: tuple[Array, ...]) -> None:
         unit = 1.0
         if weights is not None:  # relative to the largest: single floats end at 1e38
-            unit = float(weights.max())
+            unit = _power_of_two(weights)
             weights = np.ascontiguousarray(weights / unit)
         elif len(memberships) == 3:
             indptr, indices, shares = memberships
-            unit = float(np.abs(shares).max(initial=0.0)) or 1.0
+            unit = _power_of_two(shares)
             memberships = (indptr, indices, shares / unit)
         self._parts.append((k, weights, memberships))
         self._units.append(np.full(k, unit))
@@ -249,6 +250,11 @@ class _Members:
         if (units != 1).any():
             total *= units[:, None]
         return total
+
+
+def _power_of_two(values: FloatArray) -> float:
+    """The largest up to a factor of two. Dividing by it is exact: blocks of points round alike."""
+    return math.ldexp(1.0, math.frexp(float(np.abs(values).max(initial=0.0)))[1] - 1)
 
 
 def _codes(codes: Array) -> tuple[Array]:
