@@ -18,7 +18,7 @@ from .lifts.base import Lift
 from .storage import lift_from_state, lift_to_state, read_npz, write_npz
 from .tally import Tally
 
-__all__ = ["Checkpoint", "Position"]
+__all__ = ["Checkpoint", "Position", "random_state", "restored"]
 
 FORMAT = "liftcluster checkpoint 1"
 EVERY = 10.0  # seconds between two writes
@@ -29,7 +29,7 @@ class Position:
     """How far the sums have got."""
 
     lift: Lift  # the first one, which a tolerance may have extended since
-    random: dict[str, Any]  # state of the generator after the lift was drawn
+    random: dict[str, Any]  # the generator after the lift was drawn: see random_state
     done: tuple[Tally, ...] = ()  # of the looks that are over
     sample: int = 0  # of several, which is being added up
     row: int = 0  # of that sample, which is next
@@ -94,7 +94,7 @@ class Checkpoint:
         values: dict[str, Any] = {
             "format": FORMAT,
             "work": self.work,
-            "random": _plain(position.random),
+            "random": position.random,
             "sample": position.sample,
             "row": position.row,
             "done": len(position.done),
@@ -132,8 +132,26 @@ def _position(values: dict[str, Any], arrays: dict[str, Array]) -> Position:
     )
 
 
+def random_state(rng: np.random.Generator) -> dict[str, Any]:
+    """All that decides what a generator gives, and what it spawns, as JSON can hold it."""
+    seeds = rng.bit_generator.seed_seq
+    found: dict[str, Any] = {"state": _plain(rng.bit_generator.state), "seeds": None}
+    if isinstance(seeds, np.random.SeedSequence):
+        found["seeds"] = _plain({**seeds.state, "spawn_key": list(seeds.spawn_key)})
+    return found
+
+
+def restored(rng: np.random.Generator, stored: dict[str, Any]) -> np.random.Generator:
+    """A generator of the same kind that goes on where the stored one was."""
+    bits: Any = rng.bit_generator
+    if stored["seeds"] is not None:  # what is spawned follows from these, not from the state
+        bits = type(bits)(np.random.SeedSequence(**stored["seeds"]))
+    bits.state = stored["state"]
+    return np.random.Generator(bits)
+
+
 def _plain(value: Any) -> Any:
-    """The state of a random generator as JSON can hold it: some have arrays in it."""
+    """Arrays and NumPy's numbers, of which some states are made, as Python's."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

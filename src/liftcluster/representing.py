@@ -166,7 +166,7 @@ def represent_streams(
         rng = make_rng(rng)
         made = lift_streams(streams, rng=rng, checkpoint=file, progress=progress, **lifting)
         if made is not None:
-            used, tally = made
+            used, tally, _ = made
             if file is not None:
                 file.remove()
             return tally.finish(used)

@@ -207,10 +207,9 @@ def consensus_of_stream(
     if isinstance(lifting["lift"], str):
         lifting = features_for_consensus(lifting, stream.X.origin.count(stream.X.part))
     file = open_checkpoint(checkpoint, [stream], {**lifting, "rng": rng})
-    rng = make_rng(rng)
-    made = lift_streams([stream], rng=rng, checkpoint=file, progress=progress, **lifting)
+    made = lift_streams([stream], rng=make_rng(rng), checkpoint=file, progress=progress, **lifting)
     assert made is not None  # few points do not come here
-    lift, inputs = made
+    lift, inputs, rng = made
     rep = inputs.finish(lift)
     centres, name = group_clusters(method, rep, k, options, rng)
     look = _SecondLook(lift, centres, out)

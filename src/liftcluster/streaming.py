@@ -15,7 +15,7 @@ from ._dask import is_dask
 from ._progress import Advance, busy, progress_bar
 from ._typing import Array, FloatArray, Points
 from ._validation import as_points, check_positive
-from .checkpoint import Checkpoint, Position
+from .checkpoint import Checkpoint, Position, random_state, restored
 from .chunked import fill_from_chunks, is_on_dask, map_chunks, tally_chunks
 from .kernels import as_kernel
 from .lifting import lift_to_tolerance
@@ -39,8 +39,8 @@ def lift_streams(
     checkpoint: Checkpoint | None = None,
     progress: bool | None = None,
     **lifting: Any,
-) -> tuple[Lift, Tally] | None:
-    """The lift and what all blocks add up to; None for few points, which the exact lift is for.
+) -> tuple[Lift, Tally, np.random.Generator] | None:
+    """The lift, what all blocks add up to, and the generator; None for few points (exact).
 
     Sums are the same bits whether or not the work was interrupted: blocks begin at the same rows
     and are added one after another, and the generator goes on where it was.
@@ -52,13 +52,13 @@ def lift_streams(
         lift = lift_for_sources(points, tol=tol, rng=rng, progress=progress, **lifting)
         if lift is None:
             return None
-        position = Position(lift, dict(rng.bit_generator.state))
+        position = Position(lift, random_state(rng))
     else:
-        rng.bit_generator.state = position.random
+        rng = restored(rng, position.random)
     looks = _Looks(streams, position, checkpoint, progress)
     was_given = isinstance(lifting["lift"], Lift) or is_transformer(lifting["lift"])
     lift, sums = lift_to_tolerance(looks, position.lift, tol, rng, may_extend=not was_given)
-    return lift, replace(looks.position.done[0], sums=sums)
+    return lift, replace(looks.position.done[0], sums=sums), rng
 
 
 def open_checkpoint(
