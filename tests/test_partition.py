@@ -262,3 +262,41 @@ def test_bad_partitions_get_an_error_that_says_what_to_do(make, error, says):
 def test_partitions_print_what_they_are():
     assert repr(Partition.from_labels([0, 1, -1, 1])) == "Partition(hard, n=4, k=2, 25.0% noise)"
     assert repr(Partition.from_memberships([[0.5, 0.5]])) == "Partition(soft, n=1, k=2)"
+
+
+def test_names_that_are_given_come_before_those_of_columns():
+    frame = pd.DataFrame({"a": [1.0, 0.5], "b": [0.0, 0.5]})
+    assert Partition.from_memberships(frame, names=["x", "y"]).names == ("x", "y")
+
+
+def test_there_are_as_many_names_as_clusters_and_all_are_different():
+    for names in (["a"], ["a", "a"], ["a", "b", "b"]):
+        with pytest.raises(ValueError, match="2 different names"):
+            Partition.from_memberships([[1.0, 0.0], [0.5, 0.5]], names=names)
+
+
+def test_memberships_may_miss_one_by_a_hundred_thousandth_and_no_more():
+    assert Partition.from_memberships([[0.5, 0.5 + 0.9e-5]]).k == 2
+    for off in (1.5e-5, -1.5e-5):
+        with pytest.raises(ValueError, match="sum to one"):
+            Partition.from_memberships([[0.5, 0.5 + off]])
+
+
+def test_only_one_column_is_taken_for_labels_that_have_gone_astray():
+    with pytest.raises(ValueError, match=r"use \.ravel\(\)$"):
+        Partition.from_memberships([[1.0], [2.0]])
+    with pytest.raises(ValueError, match="divide each row by its sum$"):
+        Partition.from_memberships([[1.0, 1.0], [1.0, 1.0]])
+
+
+def test_clusters_of_a_little_more_than_nothing_are_kept():
+    R = np.array([[1 - 3e-30, 3e-30], [1.0, 0.0]])
+    assert Partition.from_memberships(R).k == 2
+
+
+@pytest.mark.parametrize(("count", "ends"), [(5, "'e'"), (6, r"'e', \.\.\.")])
+def test_no_more_than_five_empty_clusters_are_named(count, ends):
+    R = np.zeros((2, count + 1))
+    R[:, -1] = 1
+    with pytest.warns(UserWarning, match=f"dropped {count} empty.*{ends}$"):
+        Partition.from_memberships(R, names=list("abcdefgh"[: count + 1]))

@@ -14,6 +14,7 @@ from ._threads import in_order
 from ._typing import Array, FloatArray, RngLike
 
 __all__ = [
+    "as_numbers",
     "as_points",
     "as_weights",
     "check_choice",
@@ -77,14 +78,7 @@ def as_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
     """Return n finite weights w ≥ 0 with a positive sum, read-only; None means one each."""
     if weights is None:
         return np.broadcast_to(np.float64(1.0), (n,))  # no memory, already read-only
-    if isinstance(weights, np.ma.MaskedArray) and np.ma.is_masked(weights):
-        raise ValueError(f"{name} have masked values; fill them in first (zeros to leave out)")
-    if np.iscomplexobj(weights):
-        raise TypeError(f"{name} must be real numbers")
-    try:
-        w = np.array(to_numpy(weights, name), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be numbers, one for each point") from None
+    w = np.array(as_numbers(weights, name))
     if w.shape != (n,):
         raise ValueError(f"{name} must have shape ({n},), one for each point, got {w.shape}")
     if not np.isfinite(w).all():
@@ -105,13 +99,31 @@ def as_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
     return w
 
 
+def as_numbers(values: Any, name: str) -> FloatArray:
+    """An array of any shape in float64, from anything but text, dates and complex numbers."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked values; fill them in first (zeros to leave out)")
+    array = to_numpy(values, name)
+    if array.dtype.kind == "O":
+        return _numbers_from_objects(array, name)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
+    return np.asarray(array, dtype=np.float64)
+
+
 def make_rng(rng: RngLike) -> np.random.Generator:
     """A Generator from a seed, a Generator or None."""
     if isinstance(rng, np.random.RandomState | float | str | bool):
         raise TypeError(
             f"rng must be an int, a numpy.random.Generator or None, got {type(rng).__name__}"
         )
-    return np.random.default_rng(rng)
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "rng must be a whole number from zero on, a numpy.random.Generator or None, "
+            f"got {rng!r}"
+        ) from None
 
 
 def check_count(value: Any, name: str, *, least: int = 1) -> int:
@@ -126,7 +138,7 @@ def check_count(value: Any, name: str, *, least: int = 1) -> int:
 def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
     """One of a few words; the error lists them."""
     choices = list(choices)
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
     return str(value)
 
@@ -135,7 +147,10 @@ def check_positive(value: Any, name: str) -> float:
     """A finite number above zero."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = math.inf
     if not (math.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be positive and finite, got {value}")
     return number

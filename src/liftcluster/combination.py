@@ -204,6 +204,9 @@ def consensus(
 ) -> Consensus:
     """Combine several partitions of the same points into one.
 
+    Where all inputs are the same hard partition into ``n_clusters`` clusters (whatever they call
+    them, and no point is noise), the answer is that partition, by every method.
+
     Parameters
     ----------
     partitions : sequence or mapping of labels, memberships or Partition
@@ -246,7 +249,8 @@ def consensus(
     chosen = (
         None if not isinstance(method, str) else METHODS[check_choice(method, METHODS, "method")]
     )
-    if n_clusters != "auto":
+    automatic = isinstance(n_clusters, str) and n_clusters == "auto"
+    if not automatic:
         n_clusters = check_count(n_clusters, "n_clusters")
     rep = None
     if X is not None:
@@ -262,16 +266,14 @@ def consensus(
             sampling=sampling,
             rng=rng,
         )
-    elif (
-        chosen is None or chosen.needs in ("vectors", "labels and vectors") or n_clusters == "auto"
-    ):
+    elif chosen is None or chosen.needs in ("vectors", "labels and vectors") or automatic:
         others = [m.name for m in METHODS.values() if m.needs in ("labels", "distances")]
         raise ValueError(
             "this needs the points X; with labels alone give n_clusters as a number and one of "
             f"the methods {', '.join(others)}"
         )
     curve = None
-    if n_clusters == "auto":
+    if automatic:
         assert rep is not None
         curve = _choose_k(rep, X, named)
         n_clusters = curve.k
@@ -373,6 +375,11 @@ def _combine_vectors(
         if options:
             raise TypeError(f"a clusterer has its own settings; got {', '.join(options)}")
         codes, name = group_by(method, rep, k, rng=rng), "lift_km"
+    if all_points and (agreed := _unanimous(named, asked)) is not None:
+        shares = _mean_shares(agreed, list(named.values()))
+        centres = group_centres(rep, _counterparts(named, agreed), asked)
+        found = _finish(name, agreed, shares, named, rep, centres, X)
+        return replace(found, grouping=(method, options))
     centres = group_centres(rep, codes, int(codes.max()) + 1)
     assert rep.lift is not None
     scores = rep.lift.scores(X, centres)
@@ -414,9 +421,34 @@ def _combine_labels(
             labels = method.function(tuples, k, rng=rng, **given, **options)
         else:
             labels = method.function(tuples, k, rng=rng, **options)[tuples.inverse]
-        partition = Partition.from_labels(labels, weights)
+        partition = _unanimous(named, k) or Partition.from_labels(labels, weights)
     memberships = _mean_shares(partition, list(named.values()))
     return _finish(method.name, partition, memberships, named, rep, None, X)
+
+
+def _unanimous(named: dict[Hashable, Partition], k: int) -> Partition | None:
+    """The one partition that all inputs are, whatever they call its clusters, if it has k of them.
+
+    Methods that move points to the nearest centre, or balance clusters, would change it.
+    """
+    first, *others = named.values()
+    if not (first.is_hard and first.k == k and (first.labels >= 0).all()):
+        return None
+    for p in others:
+        if not (p.is_hard and p.k == k and (p.labels >= 0).all()):
+            return None
+        pairs = first.labels.astype(np.int64) * k + p.labels
+        if len(np.unique(pairs)) != k:
+            return None
+    return Partition.from_labels(first.labels, first.weights)
+
+
+def _counterparts(named: dict[Hashable, Partition], agreed: Partition) -> IntArray:
+    """For each cluster of each input the cluster of the agreed partition that it is."""
+    codes = np.empty((len(named), agreed.k), dtype=np.int64)
+    for row, p in zip(codes, named.values(), strict=True):
+        row[p.labels] = agreed.labels
+    return codes.ravel()
 
 
 def _tuples_for(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -382,6 +382,8 @@ def _asked(measures: Any) -> list[str] | None:
     """The measures by name, or None for all that apply."""
     if measures is None:
         return None
+    if not isinstance(measures, Iterable):
+        raise TypeError(f"measures must be names of measures, got {measures!r}")
     asked = [measures] if isinstance(measures, str) else list(measures)
     if not asked:
         raise ValueError("measures is empty; name some, or leave it out for all that apply")
@@ -456,7 +458,9 @@ def refuse(sides: Sides, measure: Measure) -> None:
 
 def _needs_no_points(lifting: Mapping[str, Any]) -> bool:
     kernel = lifting["kernel"]
-    return kernel == "discrete" or isinstance(kernel, Discrete | Precomputed)
+    if isinstance(kernel, str):
+        return kernel == "discrete"
+    return isinstance(kernel, Discrete | Precomputed)
 
 
 def _trouble(sides: Sides, what: str) -> str | None:

@@ -17,8 +17,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ._arrays import to_numpy
 from ._typing import FloatArray, IntArray
-from ._validation import check_choice, check_count
+from ._validation import as_numbers, as_points, check_choice, check_count
 from .combination import Consensus, consensus
 from .ensembles import base_partitions
 from .lifts.base import FeatureLift
@@ -87,7 +88,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, partitions: Any = None) -> LiftedConsensus:
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = _points(self, X)
         return self._combine(X, partitions)
 
     def partial_fit(self, X: Any, y: Any = None, *, partitions: Any = None) -> LiftedConsensus:
@@ -97,7 +98,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ``partitions`` each block is clustered by itself, and its clusters are new ones.
         """
         first = not hasattr(self, "consensus_")
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=first)
+        X = _points(self, X, reset=first)
         if first:
             return self._combine(X, partitions)
         self._n_blocks += 1
@@ -107,13 +108,13 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> IntArray:
         """Consensus cluster of each point: that of the largest ⟨φ(x), v⟩."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = _points(self, X, reset=False)
         return self.consensus_.predict(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """(n, n_clusters) memberships in proportion to ⟨φ(x), v⟩."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = _points(self, X, reset=False)
         return self.consensus_.predict_proba(X)
 
     def _combine(self, X: Any, partitions: Any) -> LiftedConsensus:
@@ -201,7 +202,7 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> ClusterLifter:
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = _points(self, X)
         check_choice(self.lift, ("fourier", "nystrom"), "lift")
         self.lift_ = make_lift(
             X,
@@ -217,7 +218,7 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def transform(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = _points(self, X, reset=False)
         assert isinstance(self.lift_, FeatureLift)
         return self.lift_.features(X).astype(X.dtype, copy=False)
 
@@ -288,10 +289,12 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MaxMMDClustering:
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = _points(self, X)
         k = check_count(self.n_clusters, "n_clusters")
         if not 0 <= self.regularisation < np.inf:
             raise ValueError(f"regularisation must not be negative, got {self.regularisation}")
+        if np.ndim(sample_weight):  # scikit-learn takes masked numbers and dates as they are
+            sample_weight = as_numbers(sample_weight, "sample_weight")
         w = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         counted = w > 0
         if (n := int(counted.sum())) < k:
@@ -330,5 +333,18 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> IntArray:
         """Cluster whose mean embedding is nearest to each lifted point."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = _points(self, X, reset=False)
         return self._found.nearest(X)
+
+
+def _points(estimator: BaseEstimator, X: Any, *, reset: bool = True) -> Any:
+    """X as scikit-learn checks it, once what it would misread has been refused."""
+    if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray):
+        X = to_numpy(X, "X")
+    kind = getattr(getattr(X, "dtype", None), "kind", "f")
+    if hasattr(X, "columns") or isinstance(X, np.ma.MaskedArray) or kind in "USMmV":
+        as_points(X, finite=False)  # scikit-learn takes masked numbers, dates and "1.0" as they are
+    try:
+        return validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset)
+    except OverflowError:
+        raise ValueError("X holds whole numbers that are too large for float64") from None

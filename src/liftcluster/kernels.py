@@ -481,10 +481,7 @@ def pairwise_distances(
 
     ``by_differences`` makes equal points exactly zero apart, at some cost in high dimensions.
     """
-    U, V = (_in_units(Z, scale) for Z in (X, Y))
-    offset = V[0].copy()
-    with np.errstate(invalid="ignore", over="ignore"):
-        U, V = U - offset, V - offset
+    U, V = (_from_origin(Z, Y[:1], scale) for Z in (X, Y))
     if not (np.isfinite(U).all() and np.isfinite(V).all()):
         raise ValueError(
             f"points lie too far apart for a bandwidth of {scale:g}: their distance in bandwidths "
@@ -496,9 +493,12 @@ def pairwise_distances(
     return squares if power == 2 else np.sqrt(squares)
 
 
-def _in_units(X: Array, scale: float) -> FloatArray:
-    with np.errstate(over="ignore"):
-        return np.asarray(np.asarray(X, dtype=np.float64) / scale)
+def _from_origin(X: Array, origin: Array, scale: float) -> FloatArray:
+    """X as seen from a point, in units; the difference first, since it is exact for near points."""
+    X, origin = (np.asarray(Z, dtype=np.float64) for Z in (X, origin))
+    with np.errstate(invalid="ignore", over="ignore"):
+        U = (X - origin) / scale
+        return np.asarray(U if np.isfinite(U).all() else X / scale - origin / scale)
 
 
 def _squared_distances(U: FloatArray, V: FloatArray) -> FloatArray:

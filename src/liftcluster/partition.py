@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from ._arrays import add_up
 from ._labels import DEFAULT_NOISE, encode_labels, looks_like_labels, plain_name
 from ._typing import Array, FloatArray, IntArray, Sparse
-from ._validation import as_weights, first_bad_cell
+from ._validation import as_numbers, as_weights, first_bad_cell
 
 __all__ = ["Partition", "as_partition", "as_partitions"]
 
@@ -139,9 +139,9 @@ class Partition:
     @cached_property
     def cluster_weights(self) -> FloatArray:
         """Σ w p(C|x) of each cluster, in the units of the weights."""
-        if self.is_hard and self.weights.strides == (0,):  # equal weights: counting is quicker
+        if self.is_hard and self.weights.strides == (0,):  # one each: counting is quicker
             counts = np.bincount(self.assignment + 1, minlength=self.k + 1)[1:]
-            totals = counts * self.weights[0]
+            totals = counts.astype(np.float64)
         elif self.is_hard:
             inside = self.assignment >= 0
             totals = add_up(self.weights[inside], self.assignment[inside], self.k)
@@ -180,8 +180,8 @@ class Partition:
         block = (
             _one_hot(self.assignment[rows], self.k) if self.is_hard else self.assignment[rows, :]
         )
-        if self.weights.strides == (0,):  # all weigh the same
-            return block * self.weights[0] if self.weights[0] != 1 else block
+        if self.weights.strides == (0,):  # one each
+            return block
         return sp.csr_array(
             (
                 block.data * np.repeat(self.weights[rows], np.diff(block.indptr)),
@@ -256,6 +256,8 @@ def _is_one_labelling(obj: Sequence[Any]) -> bool:
 def _as_membership_matrix(memberships: Any) -> Sparse:
     """A canonical csr matrix of valid memberships."""
     if sp.issparse(memberships):
+        if memberships.dtype.kind == "c":
+            raise TypeError("memberships must be real numbers")
         R = sp.csr_array(memberships).astype(np.float64)
     else:
         R = sp.csr_array(_dense_memberships(memberships))
@@ -272,7 +274,8 @@ def _as_membership_matrix(memberships: Any) -> Sparse:
             f"memberships must not be negative, got {R[row, column]} for point {row}, "
             f"cluster {column}"
         )
-    sums = np.asarray(R.sum(axis=1)).ravel()
+    with np.errstate(over="ignore"):
+        sums = np.asarray(R.sum(axis=1)).ravel()
     wrong = (np.abs(sums - 1) > _SUM_TOLERANCE) & (sums != 0)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
@@ -286,15 +289,11 @@ def _as_membership_matrix(memberships: Any) -> Sparse:
 
 
 def _dense_memberships(memberships: Any) -> FloatArray:
-    if isinstance(memberships, np.ma.MaskedArray) and np.ma.is_masked(memberships):
-        raise ValueError("memberships have masked values; fill them in first (zeros for noise)")
-    if np.iscomplexobj(memberships):
-        raise TypeError("memberships must be real numbers")
     try:
-        R = np.asarray(memberships, dtype=np.float64)
-    except (TypeError, ValueError):
+        R = as_numbers(memberships, "memberships")
+    except TypeError as error:
         raise TypeError(
-            "memberships must be an (n, k) matrix of numbers; for labels pass one dimension"
+            f"{error}; they are an (n, k) matrix of numbers, and labels have one dimension"
         ) from None
     if R.ndim != 2:
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import FloatArray, Points, RngLike
-from ._validation import as_weights
+from ._validation import as_numbers, as_weights
 from .kernels import ShiftInvariant
 from .lifting import Sample, lift_rows, lift_scales
 from .lifts.base import Lift
@@ -259,8 +259,8 @@ def _stack_samples(
 
 def _one_cluster(cluster: Any, name: str, weights: Any) -> FloatArray:
     try:
-        p = np.asarray(cluster, dtype=np.float64)
-    except (TypeError, ValueError):
+        p = as_numbers(cluster, f"cluster {name}")
+    except TypeError:
         raise TypeError(f"{name} must be true or false, or p(C|x), for each point") from None
     if p.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {p.shape}")

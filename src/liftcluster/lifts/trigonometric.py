@@ -103,7 +103,8 @@ class TrigonometricLift(FeatureLift):
         xp = namespace(X)
         precision = xp.float32 if self.dtype == np.float32 else xp.float64
         centre = xp.asarray(self.centre, dtype=xp.float64, device=X.device)
-        U = (xp.astype(X, xp.float64) - centre) / self.kernel.scale
+        with np.errstate(over="ignore", invalid="ignore"):  # infinitely far is too far
+            U = (xp.astype(X, xp.float64) - centre) / self.kernel.scale
         if not xp.all(xp.abs(U) < _FARTHEST):
             raise ValueError(
                 f"points lie more than {_FARTHEST:g} bandwidths away from the others, where phases "
