@@ -3,7 +3,7 @@
 import runpy
 import sys
 
-NAMES = ("speed", "coverage", "compare", "consensus", "page")
+NAMES = ("speed", "coverage", "compare", "consensus", "page", "soak", "fingerprint", "mutation")
 
 if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
     sys.argv.insert(1, "speed")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._threads import one_blas_thread
 from .._typing import Array, FloatArray, Points
 from ..kernels import Kernel, ShiftInvariant, kernel_from_state
 from ..stack import Rows
@@ -75,11 +76,14 @@ class NystromLift(FeatureLift):
     # O(nr) where Rᵀ(KA) and (KA)Vᵀ take one of O(nr²).
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray:
-        return sums_of_many([self._similarities], X, R)[0] @ self.coefficients
+        similarities = sums_of_many([self._similarities], X, R)[0]
+        with one_blas_thread():
+            return np.asarray(similarities @ self.coefficients)
 
     def scores(self, X: Points, V: Any) -> FloatArray:
-        V = as_vectors(V, self.n_components)
-        return self._similarities.scores(X, V @ self.coefficients.T)
+        with one_blas_thread():
+            weights = as_vectors(V, self.n_components) @ self.coefficients.T
+        return self._similarities.scores(X, weights)
 
     @cached_property
     def _similarities(self) -> _Similarities:
@@ -108,4 +112,6 @@ def fit_nystrom_lift(
     n = len(X)
     chosen = np.sort(rng.choice(n, min(n_components, n), replace=False))
     landmarks = take_rows(X, chosen)
-    return NystromLift(kernel, landmarks, inverse_root(kernel(landmarks, landmarks)))
+    with one_blas_thread():
+        G = kernel(landmarks, landmarks)
+    return NystromLift(kernel, landmarks, inverse_root(G))
