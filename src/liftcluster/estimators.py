@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -293,7 +294,9 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         k = check_count(self.n_clusters, "n_clusters")
         if not 0 <= self.regularisation < np.inf:
             raise ValueError(f"regularisation must not be negative, got {self.regularisation}")
-        if np.ndim(sample_weight):  # scikit-learn takes masked numbers and dates as they are
+        if not isinstance(
+            sample_weight, Number | None
+        ):  # scikit-learn takes masked numbers and dates as they are
             sample_weight = as_numbers(sample_weight, "sample_weight")
         w = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         counted = w > 0
