@@ -153,3 +153,20 @@ def test_noise_is_left_out_of_the_masses():
     expected = lc.distance([0, 0], clean, X[:2], Y=X, kernel=kernel)
     assert lc.distance(noisy, clean, X, kernel=kernel) == pytest.approx(expected, abs=1e-7)
     assert expected > 0.5
+
+
+def test_the_kernel_distance_of_equal_partitions_has_no_error_and_others_have_one_if_known():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    rep = lc.represent(X, [[0] * 30, [0] * 30, [0, 1, 1] * 10], lift="fourier", rng=0)
+    assert lift_kd_error(rep[0], rep[1]) == 0.0
+    assert lift_kd_error(rep[0], rep[1], outer_kernel=lc.Cauchy(1.0)) == 0.0
+    assert lift_kd_error(rep[0], rep[2]) > 0
+    assert lift_kd_error(rep[0], rep[2], outer_kernel=lc.Cauchy(1.0)) is None
+
+
+def test_a_mixture_of_equal_outer_kernels_has_the_error_of_one():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    rep = lc.represent(X, [[0] * 30, [0, 1, 1] * 10], lift="fourier", rng=0)
+    one = lift_kd_error(rep[0], rep[1], outer_kernel=lc.Gaussian(0.8))
+    mixture = lc.Gaussian([0.8, 0.8], weights=[1, 3])
+    assert lift_kd_error(rep[0], rep[1], outer_kernel=mixture) == pytest.approx(one)

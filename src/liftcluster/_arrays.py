@@ -124,10 +124,14 @@ def to_numpy(array: Any, name: str = "array") -> Array:
             return np.asarray(np.from_dlpack(array))
         except (BufferError, RuntimeError, TypeError, AttributeError):
             pass  # on another device, or no DLPack: fall through to its own conversion
+    if hasattr(array, "detach"):  # a tensor that gradients are taken for
+        array = array.detach()
     try:
         return np.asarray(array)
     except ValueError:
         raise ValueError(f"{name} is ragged: its rows have different lengths") from None
+    except (RuntimeError, TypeError, BufferError) as error:
+        raise TypeError(f"{name} cannot be read as a NumPy array: {error}") from None
 
 
 def _in_main_memory(array: Any) -> Any:

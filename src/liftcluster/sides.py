@@ -254,7 +254,9 @@ def refuse(sides: AnySides, measure: Measure) -> None:
 
 def needs_no_points(lifting: Mapping[str, Any]) -> bool:
     kernel = lifting["kernel"]
-    return kernel == "discrete" or isinstance(kernel, Discrete | Precomputed)
+    if isinstance(kernel, str):
+        return kernel == "discrete"
+    return isinstance(kernel, Discrete | Precomputed)
 
 
 def _trouble(sides: AnySides, what: str) -> str | None:
