@@ -283,7 +283,7 @@ def test_memberships_may_miss_one_by_a_hundred_thousandth_and_no_more():
 
 
 def test_only_one_column_is_taken_for_labels_that_have_gone_astray():
-    with pytest.raises(ValueError, match=r"use \.ravel\(\)$"):
+    with pytest.raises(ValueError, match=r"sum; labels belong in one dimension: use \.ravel\(\)$"):
         Partition.from_memberships([[1.0], [2.0]])
     with pytest.raises(ValueError, match=r"divide each row by its sum$"):
         Partition.from_memberships([[1.0, 1.0], [1.0, 1.0]])
@@ -327,7 +327,7 @@ def test_what_is_wrong_with_memberships_is_said_of_the_point_it_is_wrong_for():
         for form in (np.array, sp.csr_array):
             with pytest.raises(ValueError, match=says):
                 Partition.from_memberships(form(rows))
-    with pytest.raises(TypeError, match="^memberships must hold"):
+    with pytest.raises(TypeError, match=r"^memberships must hold"):
         Partition.from_memberships([["a", "b"]])
     with pytest.raises(ValueError, match="memberships must be two-dimensional"):
         as_partition([[[1.0]], [[0.5]]])
