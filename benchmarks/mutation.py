@@ -494,7 +494,7 @@ def _preload() -> None:
     """Import what the tests import, once and for all, but for what is mutated and the tests."""
     import importlib
 
-    ours = ("liftcluster", "generators", "oracles", "adversaries", "test_")
+    ours = ("liftcluster", "benchmarks.", "generators", "oracles", "adversaries", "test_")
     sys.path[:0] = [str(ROOT), str(ROOT / "src"), str(ROOT / "tests")]
     for name in sorted({name for names in TESTS.values() for name in names}):
         if (ROOT / "tests" / f"{name}.py").exists():
