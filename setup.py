@@ -3,8 +3,19 @@
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 
 SOURCES = Path("src/liftcluster/_native")
+
+
+class Wheel(bdist_wheel):
+    """Without a compiler there is nothing of one platform in it, and its name should say so."""
+
+    def get_tag(self):
+        build = self.get_finalized_command("build_ext")
+        built = [Path(build.get_ext_fullpath(e.name)).exists() for e in build.extensions]
+        return super().get_tag() if any(built) else ("py3", "none", "any")
+
 
 setup(
     ext_modules=[
@@ -19,4 +30,5 @@ setup(
         )
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    cmdclass={"bdist_wheel": Wheel},
 )

@@ -339,7 +339,7 @@ class TestFused:
         if not torch.cuda.is_available() and os.environ.get("TRITON_INTERPRET") != "1":
             absent("no GPU, and Triton was not told to interpret (TRITON_INTERPRET=1)")
         monkeypatch.setattr(_arrays, "_MAIN_MEMORY", ())
-        monkeypatch.setattr(fused, "is_torch_on_cuda", lambda X: True)
+        monkeypatch.setattr(fused, "has_tensor_cores", lambda X: True)
         monkeypatch.setattr(fused, "_CHUNK", 256)
         monkeypatch.setattr(fused, "_BATCH", 700)
 
@@ -368,11 +368,40 @@ class TestFused:
         wide = on_torch(np.zeros((20, 33), dtype=np.float32))
         assert not fused.may_fuse(wide, members_on(wide, hard))
 
+    def test_a_kernel_that_does_not_run_is_said_once_and_done_without(self, rng, monkeypatch):
+        def fail(*_):
+            raise OSError("no C compiler")
+
+        monkeypatch.setattr(fused, "_gave_up", False)
+        monkeypatch.setattr(fused, "_sums_of_batch", fail)
+        X = rng.normal(size=(3000, 2)).astype(np.float32)
+        lift = lc.make_lift(X, lift="fourier", n_components=4000, rng=0)
+        R = lc.as_partition(np.arange(3000) % 2)
+        with pytest.warns(RuntimeWarning, match="no C compiler"):
+            sums = lift.sums(on_torch(X), R)
+        np.testing.assert_allclose(sums, lift.sums(X, R), atol=1e-3)
+        lift.sums(on_torch(X), R)  # and no second warning
+
+    def test_the_sums_of_chunks_are_held_within_a_budget(self, rng, monkeypatch):
+        X = rng.normal(size=(1500, 2)).astype(np.float32)
+        lift = replace(lc.make_lift(X, lift="fourier", n_components=10, rng=0), dtype=np.float32)
+        R = Stack({0: lc.as_partition(np.arange(1500) % 3)})
+        seen, sums_of_batch = [], fused._sums_of_batch
+
+        def watch(U, *rest):
+            seen.append(U.shape[1])
+            return sums_of_batch(U, *rest)
+
+        monkeypatch.setattr(fused, "_sums_of_batch", watch)
+        monkeypatch.setattr(fused, "_PART_BYTES", 2 * 4 * 3 * 10)  # two chunks
+        lift.sums(on_torch(X), R)
+        assert seen == [512, 512, 476]
+
     def test_the_steps_are_taken_in_double_precision(self, rng, monkeypatch):
         def refuse(*_):
             raise AssertionError("the kernel is for float32")
 
-        monkeypatch.setattr(waves, "fused_sums", refuse)
+        monkeypatch.setattr(waves, "try_fused_sums", refuse)
         X = rng.normal(size=(50, 2))
         lift = lc.make_lift(X, lift="fourier", n_components=20, rng=0)
         assert lift.dtype == np.float64

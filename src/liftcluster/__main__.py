@@ -1,5 +1,5 @@
 """`python -m liftcluster` is the command line."""
 
-from .cli import main
+from liftcluster_start import main
 
 main()

@@ -28,7 +28,7 @@ __all__ = [
     "block_of",
     "from_device",
     "full_precision",
-    "is_torch_on_cuda",
+    "has_tensor_cores",
     "namespace",
     "on_device",
     "row_blocks",
@@ -63,8 +63,13 @@ def on_device(array: Any) -> bool:
     return not any(host in name for host in (*_MAIN_MEMORY, *_WITHOUT_DOUBLES))
 
 
-def is_torch_on_cuda(array: Any) -> bool:
-    return bool(is_torch_array(array) and array.is_cuda)
+def has_tensor_cores(array: Any) -> bool:
+    """Whether a torch array lives on an NVIDIA GPU of 2020 or later."""
+    if not (is_torch_array(array) and array.is_cuda):
+        return False
+    torch = sys.modules["torch"]
+    capable = torch.cuda.get_device_capability(array.device) >= (8, 0)
+    return bool(torch.version.cuda is not None and capable)
 
 
 def from_device(array: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import combination, comparison
+from ._memory import check_memory
 from ._typing import Array
 from .combination import Consensus
 from .explanation import Comparison
@@ -195,6 +196,12 @@ def _points(adata: Any, use_rep: str | None) -> tuple[Array, str]:
             f"use_rep={use_rep!r} is not in .obsm; it is one of {_listed([*adata.obsm, 'X'])}"
         )
     block = adata.X[:] if use_rep == "X" else adata.obsm[use_rep]
+    if hasattr(block, "toarray"):
+        check_memory(
+            2 * block.dtype.itemsize * math.prod(block.shape),
+            f"the {block.shape[0]:,} × {block.shape[1]:,} numbers of {use_rep!r}, zeros included,",
+            'take principal components: use_rep="X_pca" (scanpy.pp.pca makes it)',
+        )
     return np.asarray(block.toarray() if hasattr(block, "toarray") else block), use_rep
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ._arrays import from_device
 from ._html import paragraph, table
+from ._memory import check_pairs
 from ._typing import FloatArray, IntArray, Points, RngLike
 from ._validation import check_choice, check_count, make_rng
 from .comparison import distance_matrix
@@ -27,7 +28,14 @@ from .grouping import (
     warn_if_fewer,
     warn_if_worse,
 )
-from .label_consensus import as_seen, hardened, mean_shares, medoid, tuples_for
+from .label_consensus import (
+    as_seen,
+    check_memberships_fit,
+    hardened,
+    mean_shares,
+    medoid,
+    tuples_for,
+)
 from .lifts.base import Lift
 from .lifts.choice import make_lift
 from .lifts.span import SpanLift
@@ -325,6 +333,8 @@ def _consensus_in_memory(
     if X is not None:
         n = next(iter(named.values())).n
         seen = {name: as_seen(p, chosen) for name, p in named.items()}
+        s = sum(p.k for p in seen.values())
+        check_pairs(s, s)
         rep = represent(X, seen, rng=rng, **features_for_consensus(lifting, n))
     elif (
         chosen is None or chosen.needs in ("vectors", "labels and vectors") or n_clusters == "auto"
@@ -392,6 +402,7 @@ def _combine_vectors(
     """
     centres, name = group_clusters(method, rep, k, options, rng)
     assert rep.lift is not None
+    check_memberships_fit(next(iter(named.values())).n, len(centres))
     scores = from_device(rep.lift.scores(X, centres))
     labels = scores.argmax(axis=1)
     used = np.flatnonzero(np.bincount(labels, minlength=len(centres)))

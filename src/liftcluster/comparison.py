@@ -18,7 +18,7 @@ from .kernels import as_kernel
 from .measures.registry import MEASURES, Measure
 from .partition import Partition, as_partitions
 from .representing import represent, represent_streams
-from .sides import AnySides, Sides, make_any_sides, needs_no_points, refuse
+from .sides import AnySides, Sides, check_pairs_fit, make_any_sides, needs_no_points, refuse
 from .streams import Stream, as_stream, needs_stream
 
 __all__ = ["compare", "compare_all", "distance", "distance_matrix"]
@@ -185,6 +185,7 @@ def _arguments(
     for part in parts:
         refuse(Sides(parts[0], part, X, None, lifting), measure)
     if measure.needs == "vectors":
+        check_pairs_fit(parts)
         rep = represent(X, named, **lifting)
         return lambda i, j: (rep[i], rep[j])
     return lambda i, j: Sides(parts[i], parts[j], X, None, lifting).arguments(measure)
@@ -326,6 +327,7 @@ def compare_all(
     asked = _asked(measures)
     rep = None
     if X is not None or needs_no_points(lifting):
+        check_pairs_fit(named.values())
         rep = represent(X, named, **lifting)
     pairs = list(combinations(enumerate(named), 2))
     found = {}

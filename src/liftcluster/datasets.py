@@ -45,7 +45,7 @@ def make_2d2c() -> Triple:
 
 
 def make_2d3c() -> Triple:
-    """24 points in three clusters of eight (the paper's 2D3C, figure 5).
+    """24 points in three clusters of eight (the paper's 2D3C, figure 6).
 
     Each cluster gives two points to the next: in ``first`` those nearest to it, in ``second``
     those farthest from it.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ._memory import check_memory
 from ._typing import RngLike
 from ._validation import as_points, check_choice, check_count, make_rng
 from .partition import Partition
@@ -61,6 +62,7 @@ def base_partitions(
             f"linkages of {n:,} points need all their distances; up to {_MOST_POINTS:,} do. Use "
             'kind="kmeans"'
         )
+    check_memory(8 * n * n, f"all distances of {n:,} points", 'use kind="kmeans"')
     if n == 1:
         return [Partition.from_labels([0]) for _ in range(5)]
     distances = pdist(points)

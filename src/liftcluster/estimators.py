@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ._memory import check_memory
 from ._typing import FloatArray, IntArray
 from ._validation import check_choice, check_count
 from .combination import Consensus, consensus
@@ -231,6 +232,11 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         assert isinstance(self.lift_, FeatureLift)
+        check_memory(
+            2 * 8 * len(X) * self.lift_.n_components,
+            f"{self.lift_.n_components:,} features of {len(X):,} points",
+            "take a smaller n_components, or transform the points block by block",
+        )
         return self.lift_.features(X).astype(X.dtype, copy=False)
 
 

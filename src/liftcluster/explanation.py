@@ -293,9 +293,9 @@ def find_moves(
     k, k2 = plan.shape
     smaller = np.minimum.outer(plan.sum(axis=1), plan.sum(axis=0))
     major = plan >= _MINOR * np.maximum(smaller, np.finfo(float).tiny)
-    edges = np.zeros((k + k2, k + k2))
-    edges[:k, k:] = major
-    groups = connected_components(csr_array(edges), directed=False)[1]
+    ends = np.nonzero(major)
+    edges = csr_array((np.ones(len(ends[0])), (ends[0], ends[1] + k)), shape=(k + k2, k + k2))
+    groups = connected_components(edges, directed=False)[1]
     moves = []
     for group in np.unique(groups):
         rows = np.flatnonzero(groups[:k] == group)

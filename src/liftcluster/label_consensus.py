@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._memory import check_memory
 from ._typing import FloatArray, Points
 from .comparison import distance_matrix
 from .measures.lifted import lift_emd_matrix
@@ -16,7 +17,7 @@ from .methods.tuples import LabelTuples
 from .partition import Partition
 from .representation import Representation
 
-__all__ = ["as_seen", "hardened", "mean_shares", "medoid", "tuples_for"]
+__all__ = ["as_seen", "check_memberships_fit", "hardened", "mean_shares", "medoid", "tuples_for"]
 
 _POINTS_AS_VERTICES = 3000  # a graph that METIS cuts in seconds
 _PIECES_OF_A_PART = 50  # of more points: so fine that METIS can balance to within its 3 per cent
@@ -61,6 +62,7 @@ def medoid(
 def mean_shares(partition: Partition, inputs: list[Partition]) -> FloatArray:
     """p(c|x): how much of the clusters that x is in, over the inputs that label it, is in c."""
     R = partition.memberships
+    check_memberships_fit(*R.shape)
     total = np.zeros(R.shape)
     for p in inputs:
         P = p.memberships
@@ -80,3 +82,12 @@ def hardened(partition: Partition) -> Partition:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return partition.harden()
+
+
+def check_memberships_fit(n: int, k: int) -> None:
+    """Before n points are scored by k clusters."""
+    check_memory(
+        3 * 8 * n * k,
+        f"memberships of {n:,} points in {k:,} clusters",
+        "ask for fewer clusters, or predict the points block by block from a consensus of some",
+    )

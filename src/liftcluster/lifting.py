@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._arrays import to_numpy
+from ._memory import check_memory
 from ._typing import Array, FloatArray, IntArray, Points, RngLike
 from ._validation import check_choice, check_positive, column_ranges, make_rng
 from .kernels import Kernel, ShiftInvariant, as_kernel
@@ -73,6 +74,12 @@ def lift_rows(
         lift = fit_transformer_lift(lift, _concatenate([X for X, _ in samples]))
 
     def sums_of(lift: Lift) -> FloatArray:
+        s, rho = sum(R.shape[1] for _, R in samples), lift.n_components
+        check_memory(
+            2 * 8 * s * rho,
+            f"vectors of {s:,} clusters with {rho:,} numbers each",
+            "take a smaller n_components, or clusterings with fewer clusters",
+        )
         return np.concatenate([lift.sums(X, R) for X, R in samples])
 
     if isinstance(lift, Lift):

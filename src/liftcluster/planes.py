@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
+from ._memory import check_memory
 from ._typing import FloatArray
 from ._validation import as_points
 
@@ -112,6 +113,9 @@ def _classical_scaling(D: FloatArray) -> FloatArray:
 def _principal_components(points: Any) -> View:
     from sklearn.decomposition import PCA
 
+    check_memory(
+        4 * 8 * points.size, "the plane of most variance", "say with view where points lie"
+    )
     points = points.astype(np.float64)
     size = float(np.abs(points).max())
     scaled = points / size if size > 0 else points  # squares of large numbers overflow

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ._html import paragraph, table
+from ._memory import check_pairs
 from ._typing import FloatArray, IntArray
 from .lifts.base import Lift
 from .storage import (
@@ -108,11 +109,13 @@ class Representation:
 
     def inner_products(self, *, normalise: bool = True) -> FloatArray:
         """(s, s) matrix ⟨Φ̄(C), Φ̄(C′)⟩, or ⟨Φ(C), Φ(C′)⟩ if not normalised."""
+        check_pairs(self.s, self.s)
         V = self.vectors if normalise else self.sums
         return np.asarray(V @ V.T)
 
     def distances(self, *, normalise: bool = True) -> FloatArray:
         """(s, s) matrix of d(C, C′) = ‖Φ̄(C) − Φ̄(C′)‖, or ‖Φ(C) − Φ(C′)‖ if not normalised."""
+        check_pairs(self.s, self.s)
         V = self.vectors if normalise else self.sums
         return np.asarray(cdist(V, V))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ._memory import check_pairs
 from ._progress import progress_bar
 from ._typing import Array, Points
 from ._validation import as_points
@@ -24,7 +25,15 @@ from .representing import represent, represent_samples, represent_streams
 from .sources import Source
 from .streams import Stream, as_stream, needs_stream
 
-__all__ = ["AnySides", "Sides", "make_any_sides", "make_sides", "needs_no_points", "refuse"]
+__all__ = [
+    "AnySides",
+    "Sides",
+    "check_pairs_fit",
+    "make_any_sides",
+    "make_sides",
+    "needs_no_points",
+    "refuse",
+]
 
 
 class AnySides(ABC):
@@ -123,6 +132,7 @@ class Sides(AnySides):
     def representation(self) -> Representation:
         if self.lifted is not None:
             return self.lifted
+        check_pairs_fit(self.parts)
         if self.Y is None:
             return represent(self.X, {"a": self.a, "b": self.b}, **self.lifting)
         samples = [(self.X, {"a": self.a}), (self.Y, {"b": self.b})]
@@ -254,3 +264,9 @@ def _trouble(sides: AnySides, what: str) -> str | None:
     except (TypeError, ValueError) as error:
         return str(error)
     return None
+
+
+def check_pairs_fit(partitions: Iterable[Partition]) -> None:
+    """Before points are lifted: whether clusters by clusters will fit."""
+    largest = sorted((p.k for p in partitions), reverse=True)[:2]
+    check_pairs(largest[0], largest[-1])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._memory import most_file_bytes
 from ._typing import Array
 from ._writing import replacing
 from .lifts.base import Lift
@@ -49,6 +50,9 @@ def read_npz(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Array
     try:
         # np.load leaves a path it opened itself open when the content is not what it expects.
         with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as file:
+            size = sum(member.file_size for member in file.zip.infolist())
+            if size > most_file_bytes():
+                raise ValueError(f"it holds {size / 2**30:,.1f} GiB; set LIFTCLUSTER_FILE_GIB")
             arrays = {name: file[name] for name in file.files}
         values = json.loads(str(arrays.pop("values")))
     except (FileNotFoundError, PermissionError, IsADirectoryError):
@@ -60,6 +64,7 @@ def read_npz(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Array
         TypeError,
         AttributeError,
         EOFError,
+        MemoryError,
         zipfile.BadZipFile,
     ) as error:
         raise ValueError(f"{path} is not a file that liftcluster wrote: {error}") from error

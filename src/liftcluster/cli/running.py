@@ -13,8 +13,10 @@ from typing import Any, NoReturn
 
 import typer
 
-from . import commands, tour  # noqa: F401  they enter the application
+from . import commands, reproducing, tour  # noqa: F401  they enter the application
 from .application import app
+from .showing import visible
+from .stopping import Stop, stoppable
 
 __all__ = ["main"]
 
@@ -27,6 +29,8 @@ _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "
 _WORDS = {
     r'\b(lift|method)="(\w+)"': r"--\1 \2",
     r"\bgive n_clusters\b": "give --n-clusters",
+    r"\bn_components\b": "--n-components",
+    r"\bsay with view\b": "say with --view",
     r"\bthe points X\b": "the points",
     r"\(see the argument noise\)": "(empty cells, NA and -1 are noise)",
 }
@@ -36,21 +40,30 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit: 0 done, 2 the input is to be mended, 1 our fault, 130 stopped."""
     _open_streams()
     given = sys.argv[1:] if args is None else list(args)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore" if _asked(given, "--quiet", "-q") else "always", UserWarning)
-        warnings.showwarning = _show_warning
-        code = _flush(_run(given))
+    stop = Stop()
+    try:
+        with warnings.catch_warnings(), stoppable(stop):
+            quiet = _asked(given, "--quiet", "-q")
+            warnings.simplefilter("ignore" if quiet else "always", UserWarning)
+            warnings.showwarning = _show_warning
+            code = _flush(_run(given))
+    except KeyboardInterrupt:
+        code = _say("stopped", stop.exit_code)
+    if stop.wanted:
+        stop.end(code)
     sys.exit(code)
 
 
 def _run(args: list[str]) -> int:
     try:
         code = int(app(args, prog_name="liftcluster", standalone_mode=False) or 0)
-        return _say("stopped", 130) if code == 130 else code  # how typer passes on an interrupt
+        if code == 130:  # how typer passes on an interrupt
+            raise KeyboardInterrupt
+        return code
     except SystemExit as stopped:  # typer and rich exit so when the reader of a pipe has gone
         return 0 if stopped.code == 1 else int(stopped.code or 0)
-    except (KeyboardInterrupt, typer.Abort):
-        return _say("stopped", 130)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
     except typer.Exit as stopped:
         return int(stopped.exit_code)
     except BrokenPipeError:
@@ -69,7 +82,7 @@ def _explain(error: Exception) -> int:
         where = error.filename or "the output cannot be written"
         return _say(f"{where}: {error.strerror or error}", 2)
     if isinstance(error, MemoryError):
-        return _say("there is not enough memory; take fewer points, or --lift fourier", 2)
+        return _say(_in_options(str(error)) if _is_ours(error) else _not_enough(error), 2)
     if isinstance(error, ValueError | TypeError | ImportError) and _is_ours(error):
         return _say(_in_options(str(error)), 2)
     return _say(
@@ -77,6 +90,11 @@ def _explain(error: Exception) -> int:
         "--debug shows",
         1,
     )
+
+
+def _not_enough(error: MemoryError) -> str:
+    """What to do about memory that nobody thought of."""
+    return f"there is not enough memory; take fewer points, or --lift fourier ({error})"
 
 
 def _is_ours(error: Exception) -> bool:
@@ -87,7 +105,7 @@ def _is_ours(error: Exception) -> bool:
 
 
 def _say(message: str, code: int) -> int:
-    print(f"liftcluster: {' '.join(message.split())}", file=sys.stderr)
+    print(f"liftcluster: {visible(' '.join(message.split()))}", file=sys.stderr)
     return code
 
 

@@ -8,4 +8,3 @@ from .table import InputError as InputError
 from .writing import check_target as check_target
 from .writing import write_columns as write_columns
 from .writing import write_csv as write_csv
-from .writing import write_text as write_text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 import zipfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -48,8 +49,25 @@ class ArrayTable(Table):
                 f"{self.path}, {name!r} has {array.shape[1]} columns, so it is not labels; for "
                 f"soft memberships use --memberships {name}"
             )
-        array = array.ravel()
-        return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
+        return _as_text(array.ravel(), self.path, name)
+
+
+def _as_text(array: Array, path: Path, name: str) -> Array:
+    """Labels; those that are text as text that can be written again."""
+    if array.dtype.kind not in "SU":
+        return array
+    trouble = f"{path}, {name!r} is not text in Unicode; save the labels again, as text"
+    if array.dtype.kind == "S":
+        try:
+            return np.char.decode(array, "utf-8")
+        except UnicodeDecodeError:
+            raise InputError(trouble) from None
+    codes = np.ascontiguousarray(array).view((np.uint32, array.dtype.itemsize // 4))
+    codes = codes if array.dtype.isnative else codes.byteswap()
+    halves = (codes >= 0xD800) & (codes <= 0xDFFF)  # of characters, which no file takes
+    if halves.any() or (codes > 0x10FFFF).any():
+        raise InputError(trouble)
+    return array
 
 
 def open_npy(path: Path) -> ArrayTable:
@@ -82,6 +100,12 @@ def open_npz(path: Path) -> ArrayTable:
 
 def _read_array(file: IO[bytes], path: Path, size: int) -> Array:
     """One array whose header promises no more than the file holds, and no Python objects."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that Python 2 wrote it, or that it seems so
+        return _read_checked(file, path, size)
+
+
+def _read_checked(file: IO[bytes], path: Path, size: int) -> Array:
     version = np.lib.format.read_magic(file)
     read_header = (
         np.lib.format.read_array_header_1_0
@@ -95,6 +119,8 @@ def _read_array(file: IO[bytes], path: Path, size: int) -> Array:
             "numbers: np.save(path, labels.astype(str))"
         )
     needed = math.prod(shape) * dtype.itemsize
+    if dtype.itemsize < 0 or needed < 0:  # older NumPy counts round
+        raise ValueError(f"shape {shape} of {dtype} is more than there can be")
     check_size(needed, path)
     if needed > size:
         raise ValueError(f"shape {shape} needs {needed:,} bytes and there are {size:,}")

@@ -13,7 +13,7 @@ from .._typing import Array, FloatArray
 from ..partition import Partition
 from .matching import Wishes, match_rows
 from .opening import open_table
-from .table import CellError, InputError, Table, listed
+from .table import CellError, InputError, Table, first_repeated, listed
 
 __all__ = ["Clusterings", "read_clusterings"]
 
@@ -256,6 +256,5 @@ def _but(table: Table, id: str | None) -> list[str]:
 
 
 def _refuse_twice(names: list[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"two clusterings are called {name!r}; give one another name")
+    if (twice := first_repeated(names)) is not None:
+        raise InputError(f"two clusterings are called {twice!r}; give one another name")

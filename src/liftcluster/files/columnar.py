@@ -1,4 +1,4 @@
-"""Tables in the formats of other libraries: Parquet (pyarrow) and h5ad (anndata)."""
+"""Tables in the format of another library: Parquet (pyarrow)."""
 
 from __future__ import annotations
 
@@ -10,24 +10,22 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array
-from .table import InputError, Table, as_numbers, check_size, whole
+from .table import InputError, Table, as_numbers, check_size, refuse_twice, whole
 
-__all__ = ["AnnDataTable", "ParquetTable"]
+__all__ = ["ParquetTable"]
 
 
 class ParquetTable(Table):
     """Columns of a Parquet file, of which only those asked for are read."""
 
     def __init__(self, path: Path) -> None:
-        parquet = _needed("pyarrow.parquet", "parquet", path)
+        parquet = _needed(path)
         self.path = path
         with whole(path, "Parquet"):
             self.file: Any = parquet.ParquetFile(path)
             schema = self.file.schema_arrow
             self.names = list(schema.names)
-        twice = [name for name in self.names if self.names.count(name) > 1]
-        if twice:
-            raise InputError(f"{path} has two columns called {twice[0]!r}; rename one of them")
+        refuse_twice(self.names, path)
         self.types = dict(zip(schema.names, schema.types, strict=True))
         metadata = self.file.metadata
         if metadata.num_rows == 0:
@@ -59,52 +57,12 @@ class ParquetTable(Table):
         return as_numbers(values, self.path, name)
 
 
-class AnnDataTable(Table):
-    """Columns of .obs, blocks of .obsm, and X, of an h5ad file."""
-
-    def __init__(self, path: Path) -> None:
-        anndata = _needed("anndata", "anndata", path)
-        self.path = path
-        with whole(path, "h5ad"):
-            self.data: Any = anndata.read_h5ad(path, backed="r")
-        self.names = ["obs_names", *map(str, self.data.obs.columns), *self.data.obsm, "X"]
-
-    def likely_points(self, taken: Collection[str]) -> list[str]:
-        """The principal components, as scanpy does; the expression matrix where there are none."""
-        return ["X_pca"] if "X_pca" in self.data.obsm else ["X"]
-
-    def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
-        with whole(self.path, "h5ad"):
-            found = {name: as_numbers(self._block(name), self.path, name) for name in numbers}
-            return found | {name: self._labels(name) for name in texts}
-
-    def _block(self, name: str) -> Any:
-        if name == "X":
-            check_size(8 * self.data.n_obs * self.data.n_vars, self.path)
-            X = self.data.X[:]
-            return X.toarray() if hasattr(X, "toarray") else X
-        if name in self.data.obsm:
-            block = self.data.obsm[name]
-            return block.toarray() if hasattr(block, "toarray") else np.asarray(block)
-        return np.asarray(self.data.obs[name])
-
-    def _labels(self, name: str) -> Array:
-        if name == "obs_names":
-            return _objects(self.data.obs_names.tolist())
-        if name not in self.data.obs:
-            raise InputError(
-                f"{self.path}, {name!r} is not in .obs, so it is not labels; for soft memberships "
-                f"use --memberships {name}"
-            )
-        return _objects(self.data.obs[name].tolist())
-
-
-def _needed(module: str, extra: str, path: Path) -> Any:
+def _needed(path: Path) -> Any:
     try:
-        return importlib.import_module(module)
+        return importlib.import_module("pyarrow.parquet")
     except ImportError:
         raise InputError(
-            f'reading {path} needs {module.split(".")[0]}: pip install "liftcluster[{extra}]"'
+            f'reading {path} needs pyarrow: pip install "liftcluster[parquet]"'
         ) from None
 
 

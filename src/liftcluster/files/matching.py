@@ -26,7 +26,8 @@ class Wishes:
     def want(self, names: Sequence[str], *, as_numbers: bool) -> list[str]:
         chosen = self.table.choose(names)
         wanted = self.numbers if as_numbers else self.texts
-        wanted += [name for name in chosen if name not in wanted]
+        have = set(wanted)
+        wanted += [name for name in chosen if name not in have]
         return chosen
 
     def read(self) -> None:

@@ -7,7 +7,8 @@ from os import PathLike
 from pathlib import Path
 
 from .arrays import open_npy, open_npz
-from .columnar import AnnDataTable, ParquetTable
+from .cells import AnnDataTable
+from .columnar import ParquetTable
 from .table import InputError, Table
 from .text import TextTable
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -12,25 +13,34 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._memory import check_memory, most_file_bytes
 from .._typing import Array
 from .._validation import first_bad_cell
 
 __all__ = [
-    "MOST_BYTES",
     "CellError",
     "InputError",
     "Table",
     "as_numbers",
     "check_size",
+    "first_repeated",
     "listed",
+    "refuse_twice",
     "whole",
 ]
 
-MOST_BYTES = 2**34  # of one file once decompressed: 16 GiB
+
+_LONGEST_MESSAGE = 1200
+_MOST_COMPARED = 10_000  # names among which one that is nearly right is looked for
 
 
 class InputError(ValueError):
     """A file or a choice of columns that cannot be used; the message says which and why."""
+
+    def __init__(self, message: str) -> None:
+        # Names out of a file may be of any length; which file and what to do stay to be seen.
+        long = len(message) > _LONGEST_MESSAGE
+        super().__init__(f"{message[:800]} … {message[-300:]}" if long else message)
 
 
 class CellError(InputError):
@@ -59,22 +69,33 @@ class Table(ABC):
     def choose(self, wanted: Sequence[str]) -> list[str]:
         """The columns that are meant: names, or patterns such as ``pc*``."""
         chosen: list[str] = []
+        known = set(self.names)
         for name in wanted:
-            if name in self.names:
+            if name in known:
                 chosen.append(name)
             elif matches := [n for n in self.names if "*" in name and fnmatchcase(n, name)]:
                 chosen += matches
             else:
                 raise InputError(self._no_such(name))
-        for name in chosen:
-            if chosen.count(name) > 1:
-                raise InputError(f"the column {name!r} was asked for twice; name it once")
+        if (twice := first_repeated(chosen)) is not None:
+            raise InputError(f"the column {twice!r} was asked for twice; name it once")
         return chosen
 
     def _no_such(self, name: str) -> str:
-        near = get_close_matches(name, self.names, 1)
+        near = get_close_matches(name, self.names, 1) if len(self.names) <= _MOST_COMPARED else []
         hint = f"did you mean {near[0]!r}?" if near else f"its columns: {listed(self.names)}"
         return f"{self.path} has no column {name!r}; {hint}"
+
+
+def first_repeated(names: Sequence[str]) -> str | None:
+    """The first of some names that occurs again, of which there may be a million."""
+    counts = Counter(names)
+    return None if len(counts) == len(names) else next(n for n in names if counts[n] > 1)
+
+
+def refuse_twice(names: Sequence[str], path: Path) -> None:
+    if (twice := first_repeated(names)) is not None:
+        raise InputError(f"{path} has two columns called {twice!r}; rename one of them")
 
 
 @contextmanager
@@ -82,7 +103,7 @@ def whole(path: Path, kind: str) -> Iterator[None]:
     """Around the work of a parser: a damaged file makes it raise nearly anything."""
     try:
         yield
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).split("\n")[0]
@@ -107,12 +128,14 @@ def as_numbers(values: Any, path: Path, name: str) -> Array:
 
 
 def check_size(n_bytes: int, path: Path) -> None:
-    """Refuse what would not be a table but a bomb."""
-    if n_bytes > MOST_BYTES:
+    """Refuse what would not be a table but a bomb, or does not fit into memory."""
+    most = most_file_bytes()
+    if n_bytes > most:
         raise InputError(
-            f"{path} holds {n_bytes / 2**30:,.1f} GiB of data, more than the {MOST_BYTES >> 30} "
-            "GiB that are read; split it, or take fewer columns"
+            f"{path} holds {n_bytes / 2**30:,.1f} GiB of data, more than the {most / 2**30:g} GiB "
+            "that are read; split it, take fewer columns, or set LIFTCLUSTER_FILE_GIB"
         )
+    check_memory(n_bytes, f"what is to be read of {path}", "split it, or take fewer columns")
 
 
 def listed(names: Collection[Any], most: int = 12) -> str:

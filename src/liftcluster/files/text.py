@@ -15,14 +15,15 @@ from typing import IO, Any, ClassVar, NoReturn
 
 import numpy as np
 
+from .._memory import most_file_bytes
 from .._progress import progress_bar
 from .._typing import Array, FloatArray
 from .labels import MISSING, label_values
-from .table import MOST_BYTES, CellError, InputError, Table, check_size
+from .table import CellError, InputError, Table, check_size, refuse_twice
 
 __all__ = ["TextTable"]
 
-_LONGEST_LINE = 2**24  # characters; a longer line is no line of a table
+_LONGEST_LINE = 2**26  # characters; a longer line is no line of a table
 _CHUNK = 20_000  # rows converted at a time
 _SAMPLE = 1000  # rows by which a column is judged
 _DELIMITERS = (",", "\t", ";", "|", " ")
@@ -34,6 +35,7 @@ class TextTable(Table):
     """A table of text; its delimiter and whether it has a header are found from its first rows."""
 
     row_word: ClassVar[str] = "line"
+    _share_read: Callable[[], float]
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -67,13 +69,16 @@ class TextTable(Table):
         ]
 
     def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
-        wanted = [self.names.index(name) for name in numbers]
-        encoders = [_Encoder(self.names.index(name)) for name in texts]
+        place = {name: i for i, name in enumerate(self.names)}
+        wanted = [place[name] for name in numbers]
+        encoders = [_Encoder(place[name]) for name in texts]
         blocks: list[FloatArray] = []
         n = 0
         with self._rows() as rows:
             for chunk in _chunks(rows):
                 self._check_widths(chunk, n)
+                if n == 0:
+                    self._check_room(len(chunk), len(numbers), len(texts))
                 blocks.append(self._floats(chunk, wanted, n))
                 for encoder in encoders:
                     encoder.add(chunk)
@@ -83,6 +88,11 @@ class TextTable(Table):
         return found | {
             name: encoder.labels() for name, encoder in zip(texts, encoders, strict=True)
         }
+
+    def _check_room(self, n_rows: int, n_numbers: int, n_texts: int) -> None:
+        """Whether the whole file will fit, judged by its beginning."""
+        n = n_rows / max(self._share_read(), 1e-9)
+        check_size(int(n * 8 * (2 * n_numbers + n_texts)), self.path)  # blocks, then all of them
 
     def _floats(self, rows: list[Row], wanted: list[int], start: int) -> FloatArray:
         pick: Any = itemgetter(*wanted) if len(wanted) > 1 else lambda row: [row[i] for i in wanted]
@@ -135,9 +145,9 @@ class TextTable(Table):
         with self._lines("reading") as lines:
             reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
             rows = _without_blanks(reader, len(self.names))
-            if self.has_header:
-                next(rows)
             try:
+                if self.has_header:
+                    next(rows)
                 yield rows
             except csv.Error as error:
                 raise InputError(
@@ -151,6 +161,7 @@ class TextTable(Table):
             size = max(self.path.stat().st_size, 1)
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
+            self._share_read = lambda: raw.tell() / size
             opened: Any = gzip.GzipFile(fileobj=raw) if packed else raw
             text = io.TextIOWrapper(opened, encoding="utf-8-sig", newline="")
             with progress_bar(f"{description} {self.path.name}", size, show=show) as advance:
@@ -162,13 +173,14 @@ def _bounded_lines(
 ) -> Iterator[str]:
     """Lines of text; neither one of them nor all of them may be absurdly long."""
     total = number = position = 0
+    most = most_file_bytes()
     try:
         while line := text.readline(_LONGEST_LINE):
             number += 1
             total += len(line)
             if len(line) == _LONGEST_LINE:
                 raise InputError(f"{path}, line {number} has over {_LONGEST_LINE:,} characters")
-            if total > MOST_BYTES:
+            if total > most:
                 check_size(total, path)
             if number % _CHUNK == 0:
                 advance(raw.tell() - position)
@@ -227,7 +239,10 @@ def _delimiter(sample: list[str], path: Path) -> str:
         return "\t"
     widths = {}
     for delimiter in _DELIMITERS:
-        rows = [row for row in csv.reader(sample[:50], delimiter=delimiter) if row]
+        try:
+            rows = [row for row in csv.reader(sample[:50], delimiter=delimiter) if row]
+        except csv.Error:  # one cell of a hundred thousand characters: it is another delimiter
+            continue
         same = len({len(row) for row in rows}) == 1
         if delimiter == " ":  # words in a cell are no columns; numbers are
             same = same and all(_is_data(row) for row in rows[1:] or rows)
@@ -240,9 +255,7 @@ def _delimiter(sample: list[str], path: Path) -> str:
 
 def _names(header: Row, path: Path) -> list[str]:
     names = [cell.strip() or f"column {i}" for i, cell in enumerate(header, 1)]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise InputError(f"{path} has two columns called {twice[0]!r}; rename one of them")
+    refuse_twice(names, path)
     return names
 
 

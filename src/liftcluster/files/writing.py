@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import importlib
 import io
@@ -20,7 +21,7 @@ from .._typing import Array
 from .._writing import replacing
 from .table import InputError
 
-__all__ = ["check_target", "write_columns", "write_csv", "write_text"]
+__all__ = ["check_target", "write_columns", "write_csv"]
 
 
 def write_columns(path: str | PathLike[str], columns: Mapping[str, Array]) -> None:
@@ -58,10 +59,13 @@ def check_target(
         raise InputError(f"{target} is a folder; give the name of a file in it")
     if _suffix(target, suffixes) == ".parquet" and find_spec("pyarrow") is None:
         raise InputError('writing Parquet needs pyarrow: pip install "liftcluster[parquet]"')
-    folder = target.parent
+    real = Path(os.path.realpath(target))  # the file behind a link
+    if real.is_symlink():
+        raise InputError(f"{target} cannot be written: {os.strerror(errno.ELOOP)}")
+    folder = real.parent if target.is_symlink() else target.parent
     if not folder.is_dir():
         raise InputError(f"{target} cannot be written: there is no folder {folder}; make it first")
-    if not _may_be_written(target):
+    if not _may_be_written(real):
         raise InputError(f"{target} cannot be written: no permission; choose another place")
     for read in map(Path, inputs):
         if target.is_file() and os.path.exists(read) and target.samefile(read):
@@ -69,18 +73,11 @@ def check_target(
     return target
 
 
-def _may_be_written(target: Path) -> bool:
+def _may_be_written(real: Path) -> bool:
     """A file gives way to another in its folder, so both must allow it; a device stays."""
-    real = target.resolve()
     if not real.exists():
         return os.access(real.parent, os.W_OK)
     return os.access(real, os.W_OK) and (not real.is_file() or os.access(real.parent, os.W_OK))
-
-
-def write_text(path: str | PathLike[str], text: str) -> None:
-    """A page or other text, as UTF-8."""
-    with _writing(Path(path)) as file:
-        file.write(text.encode())
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import from_device, on_device
+from .._memory import check_memory
 from .._typing import Array, Points, RngLike
 from .._validation import check_choice, check_count, column_ranges, make_rng
 from ..kernels import Discrete, Gaussian, Kernel, Precomputed, ShiftInvariant, as_kernel
@@ -212,6 +213,7 @@ def make_feature_lift(
             f'sampling="{sampling}" is how lift="fourier" draws frequencies; lift="{name}" has its '
             "own way"
         )
+    _check_room(name, rho, n_points(points), dimension(points) or 1)
     if name == "nystrom":
         return fit_nystrom_lift(kernel, points, rho, rng=rng)
     if not isinstance(kernel, ShiftInvariant):
@@ -234,6 +236,17 @@ def make_feature_lift(
         dtype=np.float64 if n * rho <= _DOUBLE_UP_TO else np.float32,
         rng=rng,
         **how,
+    )
+
+
+def _check_room(name: str, rho: int, n: int, d: int) -> None:
+    """Whether the lift itself fits into memory; a structured one is a few numbers a feature."""
+    width = {"fourier": 3 * d, "nystrom": 4 * min(rho, n) + d}.get(name, 8)
+    check_memory(
+        8 * (min(rho, n) if name == "nystrom" else rho) * width,
+        f"{rho:,} features in {d:,} dimensions",
+        "take a smaller n_components"
+        + (', or lift="structured"' if name == "fourier" and d >= _STRUCTURED_FROM else ""),
     )
 
 

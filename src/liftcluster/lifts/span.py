@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._arrays import from_device, namespace, on_device, row_blocks, send
+from .._memory import check_pairs
 from .._threads import in_order
 from .._typing import Array, FloatArray, Points, Sparse
 from ..kernels import Discrete, Kernel, ShiftInvariant, kernel_from_state
@@ -159,6 +160,7 @@ def _grams(
 ) -> list[FloatArray]:
     """Rᵀ κ(X, X) R of several kernels at once; blocks above the diagonal stand for those below."""
     s = R.shape[1]
+    check_pairs(s, s, 3 + count)
     grams = [np.zeros((s, s)) for _ in range(count)]
     blocks = list(row_blocks(len(X), _BLOCK, block_bytes=8 * _BLOCK**2))
     memberships = [R.rows(rows) for rows in blocks]

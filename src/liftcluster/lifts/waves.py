@@ -10,7 +10,7 @@ import numpy as np
 from .._arrays import full_precision, namespace, send
 from .._typing import FloatArray
 from .device import Members, members_on, row_units, rows_of
-from .fused import fused_sums, may_fuse
+from .fused import try_fused_sums
 
 __all__ = ["Waves"]
 
@@ -72,9 +72,10 @@ class Waves:
         """Rᵀφ(X), (s, 2M); cosines and sines are never put side by side."""
         xp, members = namespace(X), members_on(X, R)
         with full_precision(X):
-            if self.dtype == xp.float32 and may_fuse(X, members):
-                total = fused_sums(self.centred, self.weights, X, members)
-            else:
+            total = None
+            if self.dtype == xp.float32:
+                total = try_fused_sums(self.centred, self.weights, X, members)
+            if total is None:
                 total = self._sums_by_blocks(xp, X, members)
         return members.scale(total)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from .._memory import check_pairs
 from .._typing import FloatArray
 from ..kernels import Gaussian, as_kernel
 from ..representation import Representation
@@ -101,13 +102,13 @@ def lift_hausdorff(P: Representation, Q: Representation) -> float:
     ----------
     Raman, Phillips, Venkatasubramanian (SDM 2011), section 4.
     """
-    D = cdist(P.vectors, Q.vectors)
+    D = _distances(P, Q)
     return float(D[_most_forlorn(D)])
 
 
 def lift_transport(P: Representation, Q: Representation) -> Transport:
     """The optimal plan behind ``lift_emd``: how much of each cluster goes where."""
-    return emd(_masses(P), _masses(Q), cdist(P.vectors, Q.vectors))
+    return emd(_masses(P), _masses(Q), _distances(P, Q))
 
 
 def lift_emd_matrix(rep: Representation) -> FloatArray:
@@ -130,7 +131,7 @@ def lift_emd_error(P: Representation, Q: Representation) -> float | None:
 
 def lift_hausdorff_error(P: Representation, Q: Representation) -> float | None:
     """Standard error of ``lift_hausdorff``: that of the distance it is."""
-    D = cdist(P.vectors, Q.vectors)
+    D = _distances(P, Q)
     gradient = np.zeros_like(D)
     gradient[_most_forlorn(D)] = 1.0
     return _error(P, Q, gradient)
@@ -185,6 +186,12 @@ def _most_forlorn(D: FloatArray) -> tuple[int, int]:
     j = int(D.min(axis=0).argmax())
     forward, backward = (i, int(D[i].argmin())), (int(D[:, j].argmin()), j)
     return forward if D[forward] >= D[backward] else backward
+
+
+def _distances(P: Representation, Q: Representation) -> FloatArray:
+    """(k, k′) ‖Φ̄(C) − Φ̄(C′)‖."""
+    check_pairs(P.s, Q.s)
+    return np.asarray(cdist(P.vectors, Q.vectors))
 
 
 def _masses(P: Representation) -> FloatArray:

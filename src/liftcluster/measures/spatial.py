@@ -15,12 +15,13 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from .._arrays import row_blocks
+from .._memory import check_memory, check_pairs
 from .._typing import Array, FloatArray, IntArray, Sparse
 from .._validation import check_count, check_same_length
 from ..partition import Partition
 from ..transport import emd
 
-__all__ = ["adco", "cdistance", "centroid"]
+__all__ = ["adco", "cdistance", "centroid", "cluster_transports"]
 
 # A transport cheaper than this share of its dearest move is what rounding the masses leaves.
 _ROUNDING = 1e-13
@@ -66,6 +67,7 @@ def centroid(X: Array, a: Partition, Y: Array, b: Partition) -> float:
     1.5
     """
     X, R, Y, S = _both_shares(X, a, Y, b)
+    check_pairs(R.shape[1], S.shape[1])
     unit = _safe_unit(X, Y)
     origin = _in_units(Y[:1], unit)
     D = cdist(_means(X, R, origin, unit), _means(Y, S, origin, unit))
@@ -124,6 +126,12 @@ def adco(X: Array, a: Partition, Y: Array, b: Partition, *, bins: int = 10) -> f
     """
     bins = check_count(bins, "bins")
     X, R, Y, S = _both_shares(X, a, Y, b)
+    check_pairs(R.shape[1], S.shape[1])
+    check_memory(
+        8 * (R.shape[1] + S.shape[1]) * X.shape[1] * bins,
+        f"profiles of {R.shape[1] + S.shape[1]:,} clusters in {bins:,} bins of {X.shape[1]:,} axes",
+        "take fewer bins, or the measure lift_emd",
+    )
     if np.array_equal(X, Y) and _same_clusters(R, S):
         return 0.0
     low = np.minimum(X.min(axis=0), Y.min(axis=0)).astype(np.float64)
@@ -196,6 +204,14 @@ def cdistance(
     if uninformed == 0:
         return 0.0
     return min(emd(A, B, D).cost / uninformed, 1.0)  # at most one but for rounding
+
+
+def cluster_transports(X: Array, a: Partition, Y: Array, b: Partition) -> FloatArray:
+    """W₁ between every cluster of a and every cluster of b, (k, k'), in some unit of length.
+
+    What CDistance spends its time on, for those who want to know how much.
+    """
+    return _transports_between_clusters(*_both_shares(X, a, Y, b), None)
 
 
 def _both_shares(
@@ -297,6 +313,13 @@ def _transports_between_clusters(
     unit = _safe_unit(X, Y)
     R, S = R.tocsc(), S.tocsc()
     k, m = R.shape[1], S.shape[1]
+    check_pairs(k, m)
+    most = int(np.diff(R.indptr).max(initial=0)), int(np.diff(S.indptr).max(initial=0))
+    check_memory(
+        8 * most[0] * most[1] * 3,
+        f"the transport between clusters of {most[0]:,} and {most[1]:,} points",
+        "take a sample of the points, or the measure lift_emd, which needs no pairs of them",
+    )
     D = np.zeros((k, m))
     for i in range(k):
         U, u = _cluster(X, R, i, unit)

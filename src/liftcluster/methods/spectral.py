@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._memory import check_pairs
 from .._typing import FloatArray, IntArray, RngLike, Sparse
 from .._validation import make_rng
 from .tuples import fill_empty
@@ -64,6 +65,7 @@ def transfer_cut(
     [True, True, False]
     """
     walk = row_shares(B)
+    check_pairs(B.shape[1], B.shape[1])
     A = (B.T @ (sp.diags_array(weights) @ walk)).toarray()  # (s, s)
     if extra is not None:
         A += extra
@@ -102,6 +104,7 @@ def factor_cut(F: Sparse, weights: FloatArray, k: int, *, rng: RngLike = None) -
     [True, True, False]
     """
     degrees = np.asarray(F @ (F.T @ weights)).ravel()
+    check_pairs(F.shape[1], F.shape[1])
     N = sp.csr_array(sp.diags_array(np.sqrt(_inverse(degrees))) @ F)
     values, V = np.linalg.eigh((N.T @ (sp.diags_array(weights) @ N)).toarray())
     top = slice(None, -min(k, len(values)) - 1, -1)

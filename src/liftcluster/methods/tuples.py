@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._arrays import add_up, row_blocks
+from .._memory import check_memory, check_pairs
 from .._typing import FloatArray, IntArray, RngLike, Sparse
 from .._validation import check_count, make_rng
 from ..partition import Partition
@@ -151,6 +152,7 @@ class LabelTuples:
     def overlaps(self) -> FloatArray:
         """(s, s) weight that each two clusters share, Hᵀ W H."""
         H = self.indicator()
+        check_pairs(H.shape[1], H.shape[1])
         return np.asarray((H.T @ (sp.diags_array(self.weights) @ H)).toarray())
 
 
@@ -191,6 +193,11 @@ class Profiles:
 
         ``reliability`` holds the weight u of each cluster, one each by default.
         """
+        check_memory(
+            3 * 8 * len(self) * len(other),
+            f"all pairs of {len(self):,} and {len(other):,} groups of points",
+            "take a smaller limit",
+        )
         shares = self.shares
         if reliability is not None:
             shares = shares @ sp.diags_array(reliability)

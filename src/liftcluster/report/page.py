@@ -7,6 +7,7 @@ import copy
 import hashlib
 import html
 import json
+import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -21,6 +22,7 @@ from .words import Name, Sentence, plain
 __all__ = ["Report"]
 
 _SCRIPTS = ("data", "colours", "heatmap", "map", "flow", "points", "tables", "main")
+_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 _MOST_INLINE = 20_000_000  # characters of a page that a notebook should carry
 
 
@@ -73,7 +75,7 @@ class Report:
         style = _asset("page.css")
         script = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
         return Template(_asset("page.html")).substitute(
-            title=html.escape(self.title),
+            title=_escaped(self.title),
             policy=_policy(script, style),
             style=style,
             script=script,
@@ -94,7 +96,7 @@ class Report:
             return f"{told}<p>The page is large ({size:.0f} MB): save it with .save(path).</p>"
         return (
             f'<iframe srcdoc="{html.escape(self._page)}" sandbox="allow-scripts" '
-            f'title="{html.escape(self.title)}" '
+            f'title="{_escaped(self.title)}" '
             'style="width:100%;height:900px;border:1px solid #8884"></iframe>'
         )
 
@@ -114,11 +116,17 @@ def _embedded(data: Any) -> str:
 def _marked_up(sentence: Sentence) -> str:
     """Names isolated, so that one in right-to-left letters turns nothing else round."""
     return "".join(
-        f'<bdi class="name">{html.escape(part.text)}</bdi>'
+        f'<bdi class="name">{_escaped(part.text)}</bdi>'
         if isinstance(part, Name)
-        else html.escape(part)
+        else _escaped(part)
         for part in sentence
     )
+
+
+def _escaped(text: str) -> str:
+    """Text that is no markup, without what HTML and UTF-8 do not know: zero bytes, half letters."""
+    odd = {ord(c): _UNKNOWN for c in set(text) if unicodedata.category(c) in ("Cc", "Cs")}
+    return html.escape(text.translate({**odd, **dict.fromkeys(map(ord, "\t\n\r"), " ")}))
 
 
 def _policy(script: str, style: str) -> str:
