@@ -146,13 +146,25 @@ def sent_by_workers(client):
     return sum(totals.values())
 
 
+async def take_no_work_over(dask_scheduler):
+    """Each worker does its own share, however slow it is."""
+    await dask_scheduler.extensions["stealing"].stop()
+
+
+async def take_work_over(dask_scheduler):
+    await dask_scheduler.extensions["stealing"].start()
+
+
 def test_what_workers_send_each_other_does_not_grow_with_the_points(client):
     lift = single_floats(points_of(np.arange(ROWS)))
-    before = sent_by_workers(client)
-    rep = lc.represent(*lazy_problem(256), lift=lift)
-    sums_sent = (sent_by_workers(client) - before) / rep.sums.nbytes
-    # Three where each worker does its share; more where one is slower and others take over.
-    assert 1 <= sums_sent < 64
+    client.run_on_scheduler(take_no_work_over)
+    sums_sent = []
+    for n_chunks in (32, 256):
+        before = sent_by_workers(client)
+        rep = lc.represent(*lazy_problem(n_chunks), lift=lift)
+        sums_sent.append((sent_by_workers(client) - before) / rep.sums.nbytes)
+    client.run_on_scheduler(take_work_over)
+    assert 1 <= min(sums_sent) <= max(sums_sent) < 6  # one of them to the client
 
 
 @pytest.mark.parametrize("n_workers", [2, 3, 20])
