@@ -54,7 +54,7 @@ def on_device(array: Any) -> bool:
 
     Arrays of other libraries in main memory are not meant: those become NumPy's without a copy.
     """
-    if isinstance(array, np.ndarray) or not is_array_api_obj(array) or is_dask_array(array):
+    if isinstance(array, np.ndarray | type) or not is_array_api_obj(array) or is_dask_array(array):
         return False
     if is_cupy_array(array):
         return True

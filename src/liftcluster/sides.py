@@ -195,7 +195,7 @@ class StreamedSides(AnySides):
 
     @property
     def numeric_points(self) -> tuple[Array, Array]:
-        raise ValueError("X comes in blocks, and it wants all of it in memory")
+        raise ValueError("X, labels or weights come in blocks, and it wants all in memory")
 
     @property
     def has_whole_weights(self) -> bool:
