@@ -392,3 +392,13 @@ def test_labels_of_lazy_points_may_go_to_an_array_that_only_this_process_sees(cl
     np.testing.assert_array_equal(out, lc.consensus(labels, 3, X, **options).labels.compute())
     with pytest.raises(ValueError, match="out has 10 rows"):
         found.predict(X, out=np.empty(10))
+
+
+def test_a_chunk_of_one_point_has_the_weight_of_that_point():
+    X, labels = np.arange(12.0).reshape(6, 2), np.array([0, 0, 1, 1, 0, 1])
+    partition = lc.as_partition(labels, np.arange(1.0, 7.0))
+    lift = lc.make_lift(X, lift="fourier", n_components=32, bandwidth=3.0, rng=0)
+    chunked = lc.represent(da.from_array(X, chunks=(1, 2)), {"p": partition}, lift=lift)
+    whole = lc.represent(X, {"p": partition}, lift=lift)
+    np.testing.assert_allclose(chunked.sums, whole.sums, rtol=1e-12)
+    np.testing.assert_allclose(chunked.masses, whole.masses, rtol=1e-12)

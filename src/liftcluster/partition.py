@@ -142,9 +142,9 @@ class Partition:
     @cached_property
     def cluster_weights(self) -> FloatArray:
         """Σ w p(C|x) of each cluster, in the units of the weights."""
-        if self.is_hard and self.n and self.weights.strides == (0,):  # one each: count
+        if self.is_hard and self.n and self.weights.strides == (0,):  # equal: counting is quicker
             counts = np.bincount(self.assignment + 1, minlength=self.k + 1)[1:]
-            totals = counts.astype(np.float64)
+            totals = counts * self.weights[0]
         elif self.is_hard:
             inside = self.assignment >= 0
             totals = add_up(self.weights[inside], self.assignment[inside], self.k)
@@ -183,8 +183,8 @@ class Partition:
         block = (
             _one_hot(self.assignment[rows], self.k) if self.is_hard else self.assignment[rows, :]
         )
-        if self.weights.strides == (0,):  # one each
-            return block
+        if self.weights.strides == (0,):  # all weigh the same
+            return block * self.weights[0] if self.weights.size else block
         return sp.csr_array(
             (
                 block.data * np.repeat(self.weights[rows], np.diff(block.indptr)),
