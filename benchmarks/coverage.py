@@ -42,8 +42,7 @@ def coverage(
             rng=seed,
         )
         options = {"normalise": normalise}
-        misses = (rep.distances(**options) - exact.distances(**options))[pairs]
-        errors = rep.distance_errors(**options)[pairs]
+        misses, errors = misses_and_errors(rep, exact, **options)
         covered_d.append(np.abs(misses) <= 2 * errors)
         squared.append(misses**2)
         reported.append(errors**2)
@@ -54,6 +53,13 @@ def coverage(
         inner_products=float(np.mean(covered_p)),
         care=float(np.sqrt(np.mean(reported) / np.mean(squared))),
     )
+
+
+def misses_and_errors(rep, exact, *, normalise=True):
+    """How far every distance between two clusters is from the exact one, and its reported error."""
+    pairs = np.triu_indices(exact.s, 1)
+    misses = rep.distances(normalise=normalise) - exact.distances(normalise=normalise)
+    return misses[pairs], rep.distance_errors(normalise=normalise)[pairs]
 
 
 def problems():

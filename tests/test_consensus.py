@@ -433,7 +433,8 @@ def test_points_that_no_input_labels_go_where_they_lie():
     ("options", "says"),
     [
         ({"placement": 1.5}, "placement must be between 0 and 1"),
-        ({"strength": -1.0}, "strength must not be negative"),
+        ({"strength": -1.0}, "strength must be finite and not negative"),
+        ({"strength": float("nan")}, "strength must be finite and not negative"),
         ({"power": 0.0}, "power must be positive"),
         ({"theta": 0.0}, "theta must be positive"),
     ],

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import liftcluster as lc
 from liftcluster.files import InputError, open_table, read_clusterings
 from liftcluster.files import cells as cells_module
+from liftcluster.storage import name_from_json, write_npz
 
 TIMES = int(os.environ.get("LIFTCLUSTER_FUZZ", "1"))
 fuzzed = settings(max_examples=80 * TIMES, derandomize=TIMES == 1)
@@ -429,3 +430,15 @@ class TestCells:
         reader = table._reader
         del table
         assert reader.poll() is not None
+
+
+def test_what_is_no_representation_is_refused_by_name(tmp_path):
+    path = tmp_path / "rep.npz"
+    with pytest.raises(ValueError, match="Python objects, which cannot be stored without pickle"):
+        write_npz(path, {}, {"x": np.array([None])})
+    assert not path.exists()
+    np.savez(path, values=np.array("[1, 2]"))
+    with pytest.raises(ValueError, match=r"rep\.npz is not a file that liftcluster wrote"):
+        lc.load_representation(path)
+    with pytest.raises(ValueError, match="a name cannot be a list"):
+        name_from_json([1])

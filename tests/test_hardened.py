@@ -531,3 +531,115 @@ class TestProfiles:
         )
         assert found.values[0] > plain.values[0]
         assert found.errors[0] != plain.errors[0]
+
+
+class TestOddValues:
+    """What the table of `adversaries.py` found, by name."""
+
+    def test_a_data_frame_is_no_list_of_its_column_names(self):
+        with pytest.raises(ValueError, match="data frame with 2 columns"):
+            lc.Partition.from_labels(pd.DataFrame({"a": [0, 1], "b": [1, 1]}))
+
+    def test_digits_in_text_and_dates_are_no_numbers(self):
+        with pytest.raises(TypeError, match="memberships must hold real numbers"):
+            lc.Partition.from_memberships(np.array([["1.0", "0.0"]]))
+        with pytest.raises(TypeError, match="weights must hold real numbers"):
+            lc.Partition.from_labels([0, 1], np.array([1, 2], "datetime64[D]"))
+        for made in (lc.LiftedConsensus(2), lc.MaxMMDClustering(2), lc.ClusterLifter(2)):
+            with pytest.raises(TypeError, match="X must hold real numbers"):
+                made.fit(np.array([["1.0"], ["2.0"], ["7.0"]]))
+
+    def test_estimators_do_not_look_behind_a_mask(self):
+        X = np.ma.array(np.eye(3), mask=np.eye(3) > 0)
+        for made in (lc.LiftedConsensus(2), lc.MaxMMDClustering(2), lc.ClusterLifter(2)):
+            with pytest.raises(ValueError, match="masked"):
+                made.fit(X)
+        weights = np.ma.array(np.ones(3), mask=[0, 0, 1])
+        with pytest.raises(ValueError, match="masked"):
+            lc.MaxMMDClustering(2).fit(np.eye(3), sample_weight=weights)
+
+    def test_transport_does_not_look_behind_a_mask(self):
+        with pytest.raises(ValueError, match="a has masked"):
+            lc.emd(np.ma.array([1.0, 1.0], mask=[0, 1]), [1.0, 1.0], np.eye(2))
+        with pytest.raises(ValueError, match="C has masked"):
+            lc.emd([1.0, 1.0], [1.0, 1.0], np.ma.array(np.eye(2), mask=np.eye(2) > 0))
+
+    def test_complex_memberships_are_refused_also_where_they_are_sparse(self):
+        with pytest.raises(TypeError, match="real numbers"):
+            lc.Partition.from_memberships(sp.csr_array(np.array([[1 + 1j, 0]])))
+
+    @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e200, 1e300])
+    def test_base_partitions_do_not_depend_on_the_unit_of_length(self, scale):
+        X, _ = blobs(np.random.default_rng(0), 30, 2, k=3)
+        for kind in ("paper", "kmeans"):
+            plain, scaled = (lc.base_partitions(Z, 3, kind, rng=0, n_partitions=3) for Z in (X, X * scale))  # fmt: skip
+            for p, q in zip(plain, scaled, strict=True):
+                assert lc.distance(p, q, measure="rand") == 0
+
+    def test_base_partitions_say_that_too_few_places_are_different(self):
+        with pytest.warns(UserWarning, match="some partitions have only 1"):
+            lc.base_partitions(np.ones((6, 2)), 3, rng=0)
+
+    def test_far_from_the_origin_exact_distances_keep_their_digits(self):
+        X, labels = blobs(np.random.default_rng(0), 40, 2)
+        X = np.round(X, 1) * 10
+        for kernel in ("gaussian", "laplace", "matern"):
+            near, far = (lc.distance(labels, labels % 2, Z, kernel=kernel) for Z in (X, X + 2.0**45))  # fmt: skip
+            assert far == pytest.approx(near, abs=1e-9)
+
+    def test_pairs_of_weights_beyond_exact_integers_do_not_overflow(self):
+        a, b = [0, 0, 1, 1], [0, 0, 0, 1]
+        for measure in ("fowlkes_mallows", "adjusted_rand", "rand", "jaccard"):
+            heavy = lc.distance(a, b, measure=measure, weights=np.full(4, 1e100))
+            light = lc.distance(a, b, measure=measure, weights=np.full(4, 2.0**50))
+            assert heavy == pytest.approx(light, rel=1e-9)
+
+    def test_seeds_that_are_none_are_refused_by_name(self):
+        for seed in (-1, {1}, np.float32(2), object()):
+            with pytest.raises(TypeError, match="rng must be"):
+                lc.represent(np.eye(3), [0, 0, 1], lift="fourier", rng=seed)
+
+    def test_numbers_beyond_all_floats_are_refused_by_name(self):
+        with pytest.raises(ValueError, match="bandwidth must be positive and finite"):
+            lc.Gaussian(10**400)
+
+    def test_choices_may_be_anything_without_a_crash(self):
+        for odd in (np.array(["rand", "vi"]), ["rand"], 3, None):
+            with pytest.raises(ValueError, match="measure must be one of"):
+                lc.distance([0, 1], [0, 1], measure=odd)
+        with pytest.raises(TypeError, match="n_clusters must be a whole number"):
+            lc.consensus([[0, 1]], np.array([2, 3]), method="evidence")
+        with pytest.raises(TypeError, match="bandwidths must be"):
+            lc.bandwidth_profile([0, 1], [0, 1], np.eye(2), bandwidths=3.5)
+        with pytest.raises(TypeError, match="measures must be"):
+            lc.compare([0, 1], [0, 1], measures=3)
+
+    def test_points_too_close_for_a_profile_are_refused(self):
+        with pytest.raises(ValueError, match="bandwidths cannot vary"):
+            lc.bandwidth_profile([0, 0, 1], [0, 1, 1], np.array([[0.0], [1.0], [2.0]]) * 5e-324)
+
+    def test_settings_of_graphs_may_be_of_any_size_and_type(self):
+        from fractions import Fraction
+
+        X, labels = blobs(np.random.default_rng(0), 20, 2, k=2)
+        for options in ({"power": 1e300}, {"theta": 1.7e308}, {"theta": Fraction(1, 2)}):
+            found = lc.consensus([labels, labels % 2], 2, X, method="lift_graph", rng=0, **options)
+            assert np.isfinite(found.memberships).all()
+
+    def test_partitions_that_share_no_point_have_a_consensus(self):
+        inputs = [[0, 0, 1, 1, None, None, None, None], [None, None, None, None, 0, 0, 1, 1]]
+        found = lc.consensus(inputs, 2, np.eye(8), method="mcla", rng=0)
+        assert found.n_clusters == 2
+
+    def test_lift_graph_takes_whatever_can_become_an_array(self):
+        class Arrayish:
+            def __init__(self, values):
+                self.values = values
+
+            def __array__(self, dtype=None, copy=None):
+                return np.array(self.values, dtype=dtype)
+
+        X, labels = blobs(np.random.default_rng(0), 20, 2, k=2)
+        inputs = [labels, (X[:, 0] > 0) * 1]
+        plain, odd = (lc.consensus(inputs, 2, Z, method="lift_graph", rng=0) for Z in (X, Arrayish(X)))  # fmt: skip
+        assert plain.labels.tolist() == odd.labels.tolist()

@@ -1,6 +1,7 @@
 """Lifted distances against literal formulas, and their errors against exact values."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -153,3 +154,39 @@ def test_noise_is_left_out_of_the_masses():
     expected = lc.distance([0, 0], clean, X[:2], Y=X, kernel=kernel)
     assert lc.distance(noisy, clean, X, kernel=kernel) == pytest.approx(expected, abs=1e-7)
     assert expected > 0.5
+
+
+def test_the_kernel_distance_of_equal_partitions_has_no_error_and_others_have_one_if_known():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    rep = lc.represent(X, [[0] * 30, [0] * 30, [0, 1, 1] * 10], lift="fourier", rng=0)
+    assert lift_kd_error(rep[0], rep[1]) == 0.0
+    assert lift_kd_error(rep[0], rep[1], outer_kernel=lc.Cauchy(1.0)) == 0.0
+    assert lift_kd_error(rep[0], rep[2]) > 0
+    assert lift_kd_error(rep[0], rep[2], outer_kernel=lc.Cauchy(1.0)) is None
+
+
+def test_a_mixture_of_equal_outer_kernels_has_the_error_of_one():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    rep = lc.represent(X, [[0] * 30, [0, 1, 1] * 10], lift="fourier", rng=0)
+    one = lift_kd_error(rep[0], rep[1], outer_kernel=lc.Gaussian(0.8))
+    mixture = lc.Gaussian([0.8, 0.8], weights=[1, 3])
+    assert lift_kd_error(rep[0], rep[1], outer_kernel=mixture) == pytest.approx(one)
+
+
+@pytest.mark.parametrize("error", [lift_emd_error, lift_hausdorff_error, lift_kd_error])
+def test_errors_are_zero_if_exact_and_unknown_without_draws_or_without_a_lift(error):
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    parts = [[0] * 15 + [1] * 15, [0, 1, 1] * 10]
+    exact, nystrom = (lc.represent(X, parts, lift=lift, rng=0) for lift in ("exact", "nystrom"))
+    assert error(exact[0], exact[1]) == 0.0
+    assert error(nystrom[0], nystrom[1]) is None
+    alone = replace(exact, lift=None)
+    assert error(alone[0], alone[1]) is None
+
+
+def test_the_error_of_transport_on_a_grid_is_the_bound_on_what_is_moved():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    rep = lc.represent(X, [[0] * 15 + [1] * 15, [0, 1, 1] * 10], lift="grid")
+    bound = rep.lift.distance_bound(rep[0].sums, rep[1].sums)
+    expected = (lift_transport(rep[0], rep[1]).plan * bound).sum()
+    assert 0 < lift_emd_error(rep[0], rep[1]) == pytest.approx(expected)

@@ -255,3 +255,9 @@ def test_bounds_hold_for_all_partitions_of_five_points(measure):
     most = {"mirkin": 20, "adjusted_rand": 1.5, "accuracy": 0.8}.get(measure, 1)
     assert D.min() >= 0
     assert D.max() <= most
+
+
+def test_accuracy_of_many_clusters_takes_weights_below_one():
+    a = np.arange(400)  # so many clusters that the table is sparse
+    parts = (Partition.from_labels(labels, np.full(400, 0.1)) for labels in (a, a // 2))
+    assert pairs.accuracy(contingency(*parts)) == pytest.approx(0.5)

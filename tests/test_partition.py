@@ -269,3 +269,79 @@ def test_weights_and_memberships_may_say_in_which_order_their_bytes_are():
     R, w = np.array([[0.5, 0.5], [1.0, 0.0]], dtype=told), np.array([1.0, 2.0], dtype=told)
     rep = represent([[0.0], [1.0]], Partition.from_memberships(R, w), lift="fourier", rng=0)
     assert rep.masses.round(6).tolist() == [0.833333, 0.166667]
+
+
+def test_names_that_are_given_come_before_those_of_columns():
+    frame = pd.DataFrame({"a": [1.0, 0.5], "b": [0.0, 0.5]})
+    assert Partition.from_memberships(frame, names=["x", "y"]).names == ("x", "y")
+
+
+def test_there_are_as_many_names_as_clusters_and_all_are_different():
+    for names in (["a"], ["a", "a"], ["a", "b", "b"]):
+        with pytest.raises(ValueError, match="2 different names"):
+            Partition.from_memberships([[1.0, 0.0], [0.5, 0.5]], names=names)
+
+
+def test_memberships_may_miss_one_by_a_hundred_thousandth_and_no_more():
+    assert Partition.from_memberships([[0.5, 0.5 + 0.9e-5]]).k == 2
+    for off in (1.5e-5, -1.5e-5):
+        with pytest.raises(ValueError, match="sum to one"):
+            Partition.from_memberships([[0.5, 0.5 + off]])
+
+
+def test_only_one_column_is_taken_for_labels_that_have_gone_astray():
+    with pytest.raises(ValueError, match=r"sum; labels belong in one dimension: use \.ravel\(\)$"):
+        Partition.from_memberships([[1.0], [2.0]])
+    with pytest.raises(ValueError, match=r"divide each row by its sum$"):
+        Partition.from_memberships([[1.0, 1.0], [1.0, 1.0]])
+
+
+def test_clusters_of_a_little_more_than_nothing_are_kept():
+    R = np.array([[1 - 3e-30, 3e-30], [1.0, 0.0]])
+    assert Partition.from_memberships(R).k == 2
+
+
+@pytest.mark.parametrize(("count", "ends"), [(5, "'e'"), (6, r"'e', \.\.\.")])
+def test_no_more_than_five_empty_clusters_are_named(count, ends):
+    R = np.zeros((2, count + 1))
+    R[:, -1] = 1
+    with pytest.warns(UserWarning, match=f"empty.*: 'a', 'b', 'c', 'd', {ends}$"):
+        Partition.from_memberships(R, names=list("abcdefgh"[: count + 1]))
+
+
+def test_one_partition_alone_is_called_zero():
+    assert list(as_partitions(["a", "a", "b"])) == [0]
+
+
+def test_one_that_is_no_partition_among_several_is_refused_as_such():
+    with pytest.raises(TypeError, match="one label for each point, got NoneType"):
+        as_partitions([[0, 1], None])
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3)])
+def test_memberships_without_points_or_clusters_are_refused(shape):
+    with pytest.raises(ValueError, match="needs points and clusters"):
+        Partition.from_memberships(np.zeros(shape))
+
+
+def test_what_is_wrong_with_memberships_is_said_of_the_point_it_is_wrong_for():
+    fine, nan, negative = [0.5, 0.5], [np.nan, 1.0], [-0.5, 1.5]
+    for rows, says in [
+        ([fine, fine, nan], "got nan for point 2"),
+        ([fine, negative, fine], "got -0.5 for point 1, cluster 0"),
+        ([fine, fine, fine, [1.0, 1.0]], "got 2 for point 3"),
+    ]:
+        for form in (np.array, sp.csr_array):
+            with pytest.raises(ValueError, match=says):
+                Partition.from_memberships(form(rows))
+    with pytest.raises(TypeError, match=r"^memberships must hold"):
+        Partition.from_memberships([["a", "b"]])
+    with pytest.raises(ValueError, match="memberships must be two-dimensional"):
+        as_partition([[[1.0]], [[0.5]]])
+
+
+def test_doubled_entries_that_add_up_to_one_are_whole_memberships():
+    R = sp.csr_array(([0.5, 0.5, 1.0], [1, 1, 0], [0, 2, 3]), shape=(2, 2))
+    p = Partition.from_memberships(R)
+    assert p.is_hard
+    assert p.labels.tolist() == [1, 0]

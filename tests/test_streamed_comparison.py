@@ -6,12 +6,17 @@ from generators import blobs, soft_memberships
 from stored import FORMS, as_hdf5, as_memmap, as_parquet, as_zarr
 
 import liftcluster as lc
-from liftcluster import sources
+from liftcluster import sources, streams
 from liftcluster.lifts import choice
 
 TABLES = [m.name for m in lc.MEASURES.values() if m.needs == "table"]
 VECTORS = [m.name for m in lc.MEASURES.values() if m.needs == "vectors"]
 POINTS = [m.name for m in lc.MEASURES.values() if m.needs == "points"]
+
+
+@pytest.fixture(autouse=True)
+def short_memory_maps_come_in_blocks_too(monkeypatch):
+    monkeypatch.setattr(streams, "MAPPED_ROWS_IN_MEMORY", 0)
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,13 @@ from sklearn.cluster import KMeans
 from stored import FORMS, as_hdf5, as_memmap, as_parquet, as_zarr
 
 import liftcluster as lc
-from liftcluster import checkpoint, grouping, sources, tally
+from liftcluster import checkpoint, grouping, sources, streams, tally
 from liftcluster.lifts import choice
+
+
+@pytest.fixture(autouse=True)
+def short_memory_maps_come_in_blocks_too(monkeypatch):
+    monkeypatch.setattr(streams, "MAPPED_ROWS_IN_MEMORY", 0)
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """Points that are not in memory: the answers they have in memory, and work that can stop."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -12,8 +13,13 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from stored import FORMS, as_blocks, as_hdf5, as_memmap, as_zarr
 
 import liftcluster as lc
-from liftcluster import sources
+from liftcluster import sources, streams
 from liftcluster.lifts import choice
+
+
+@pytest.fixture(autouse=True)
+def short_memory_maps_come_in_blocks_too(monkeypatch):
+    monkeypatch.setattr(streams, "MAPPED_ROWS_IN_MEMORY", 0)
 
 
 @pytest.fixture(autouse=True)
@@ -259,3 +265,16 @@ def test_a_memory_map_with_labels_in_memory_takes_the_path_of_memory(tmp_path):
     X, labels = problem(n=3000)
     found = lc.represent(as_memmap(tmp_path, "X", X), labels, rng=0)
     np.testing.assert_array_equal(found.sums, lc.represent(X, labels, rng=0).sums)
+
+
+def test_short_labels_in_memory_maps_are_read_at_once(tmp_path, monkeypatch):
+    monkeypatch.undo()
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(6000, 2)), rng.integers(0, 3, (2, 6000))
+    mapped = [as_memmap(tmp_path, str(i), row) for i, row in enumerate(labels)]
+    options = {"method": "lift_hac", "lift": "fourier", "n_components": 64, "rng": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found, expected = (lc.consensus(inputs, 3, X, **options) for inputs in (mapped, [*labels]))
+    assert isinstance(found, lc.Consensus)
+    np.testing.assert_array_equal(found.memberships, expected.memberships)

@@ -64,3 +64,44 @@ def test_masses_need_not_sum_to_one():
 def test_bad_problems_are_refused(a, b, C, says):
     with pytest.raises(ValueError, match=says):
         emd(a, b, C)
+
+
+def test_masses_and_costs_are_called_by_name_where_they_are_wrong():
+    for a, b, C, says in [
+        (["x"], [1.0], [[1.0]], "^a must hold"),
+        ([1.0], ["x"], [[1.0]], "^b must hold"),
+        ([1.0], [1.0], [["x"]], "^C must hold"),
+        ([[1.0]], [1.0], [[1.0]], r"^a must be a non-empty list of masses, got shape \(1, 1\)"),
+        ([1.0], [], [[1.0]], r"^b must be a non-empty list of masses, got shape \(0,\)"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=says):
+            emd(a, b, C)
+
+
+def test_one_bad_cost_among_good_ones_is_refused():
+    with pytest.raises(ValueError, match="C must be finite"):
+        emd([1.0, 1.0], [1.0, 1.0], [[0.0, 1.0], [np.inf, 0.0]])
+
+
+@pytest.mark.parametrize("total", [1e-3, 1.0, 1e6])
+def test_sums_may_differ_by_a_billionth_of_themselves_and_no_more(total):
+    assert emd([total], [total * (1 + 0.9e-9)], [[2.0]]).cost == pytest.approx(2 * total)
+    with pytest.raises(ValueError, match="equal sums"):
+        emd([total], [total * (1 + 1.2e-9)], [[2.0]])
+
+
+def test_costs_of_very_different_size_are_all_minded():
+    C = np.array([[0.0, 1e-9], [1.0, 0.0]])
+    moved = emd([0.6, 0.4], [0.4, 0.6], C)
+    assert moved.cost == pytest.approx(0.2e-9, rel=1e-6)
+    free = emd([1.0, 2.0], [2.0, 1.0], np.zeros((2, 2)))
+    assert free.cost == 0
+    assert free.plan.sum() == pytest.approx(3)
+
+
+def test_a_problem_that_the_solver_gives_up_on_is_no_answer(monkeypatch):
+    import ot
+
+    monkeypatch.setattr(ot, "emd", lambda *_, **__: (np.eye(2), {"warning": "numItermax reached"}))
+    with pytest.raises(RuntimeError, match="numItermax reached"):
+        emd([1.0, 1.0], [1.0, 1.0], np.eye(2))

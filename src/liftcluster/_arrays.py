@@ -54,7 +54,7 @@ def on_device(array: Any) -> bool:
 
     Arrays of other libraries in main memory are not meant: those become NumPy's without a copy.
     """
-    if isinstance(array, np.ndarray) or not is_array_api_obj(array) or is_dask_array(array):
+    if isinstance(array, np.ndarray | type) or not is_array_api_obj(array) or is_dask_array(array):
         return False
     if is_cupy_array(array):
         return True
@@ -124,10 +124,14 @@ def to_numpy(array: Any, name: str = "array") -> Array:
             return np.asarray(np.from_dlpack(array))
         except (BufferError, RuntimeError, TypeError, AttributeError):
             pass  # on another device, or no DLPack: fall through to its own conversion
+    if hasattr(array, "detach"):  # a tensor that gradients are taken for
+        array = array.detach()
     try:
         return np.asarray(array)
     except ValueError:
         raise ValueError(f"{name} is ragged: its rows have different lengths") from None
+    except (RuntimeError, TypeError, BufferError) as error:
+        raise TypeError(f"{name} cannot be read as a NumPy array: {error}") from None
 
 
 def _in_main_memory(array: Any) -> Any:

@@ -51,6 +51,11 @@ def _one_dimension(labels: Any) -> Array:
         raise TypeError(
             f"labels must be a sequence with one label for each point, got {type(labels).__name__}"
         )
+    if hasattr(labels, "columns"):  # whose elements would be the names of the columns
+        raise ValueError(
+            f"labels must be one-dimensional, got a data frame with {len(labels.columns)} columns; "
+            "choose one of them"
+        )
     if isinstance(labels, np.ma.MaskedArray):
         unmasked = np.array(labels.data, dtype=object)
         unmasked[np.ma.getmaskarray(labels)] = None

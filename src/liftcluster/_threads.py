@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["in_order", "n_threads", "one_thread", "runs"]
+__all__ = ["in_order", "n_threads", "one_blas_thread", "one_thread", "runs"]
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -119,6 +119,11 @@ class _OneBlasThread(AbstractContextManager[None]):
 
 _limit = _OneBlasThread()
 _here = threading.local()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Within it, matrix products and factorisations give the same bits on every machine load."""
+    return _limit
 
 
 def _allowed_by_libraries() -> list[int]:

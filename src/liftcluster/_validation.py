@@ -15,6 +15,7 @@ from ._typing import Array, FloatArray, RngLike
 
 __all__ = [
     "as_block_weights",
+    "as_numbers",
     "as_points",
     "as_weights",
     "check_choice",
@@ -121,15 +122,7 @@ def as_block_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
     """The same for some of the points, which may all weigh nothing where others do not."""
     if weights is None:
         return np.broadcast_to(np.float64(1.0), (n,))  # no memory, already read-only
-    weights = from_device(weights)
-    if isinstance(weights, np.ma.MaskedArray) and np.ma.is_masked(weights):
-        raise ValueError(f"{name} have masked values; fill them in first (zeros to leave out)")
-    if np.iscomplexobj(weights):
-        raise TypeError(f"{name} must be real numbers")
-    try:
-        w = np.array(to_numpy(weights, name), dtype=np.float64).view(np.float64)  # not "<f8"
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be numbers, one for each point") from None
+    w = np.array(as_numbers(weights, name))
     if w.shape != (n,):
         raise ValueError(f"{name} must have shape ({n},), one for each point, got {w.shape}")
     if not np.isfinite(w).all():
@@ -152,13 +145,32 @@ def _out_of_range(w: FloatArray, name: str) -> str:
     )
 
 
+def as_numbers(values: Any, name: str) -> FloatArray:
+    """An array of any shape in float64, from anything but text, dates and complex numbers."""
+    values = from_device(values)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked values; fill them in first (zeros to leave out)")
+    array = to_numpy(values, name)
+    if array.dtype.kind == "O":
+        return _numbers_from_objects(array, name)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
+    return np.asarray(array, dtype=np.float64).view(np.float64)  # not "<f8"
+
+
 def make_rng(rng: RngLike) -> np.random.Generator:
     """A Generator from a seed, a Generator or None."""
     if isinstance(rng, np.random.RandomState | float | str | bool):
         raise TypeError(
             f"rng must be an int, a numpy.random.Generator or None, got {type(rng).__name__}"
         )
-    return np.random.default_rng(rng)
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise TypeError(
+            "rng must be a whole number from zero on, a numpy.random.Generator or None, "
+            f"got {rng!r}"
+        ) from None
 
 
 def check_count(value: Any, name: str, *, least: int = 1) -> int:
@@ -173,7 +185,7 @@ def check_count(value: Any, name: str, *, least: int = 1) -> int:
 def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
     """One of a few words; the error lists them."""
     choices = list(choices)
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
     return str(value)
 
@@ -182,7 +194,10 @@ def check_positive(value: Any, name: str) -> float:
     """A finite number above zero."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = math.inf
     if not (math.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be positive and finite, got {value}")
     return number

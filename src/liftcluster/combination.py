@@ -31,16 +31,18 @@ from .grouping import (
 from .label_consensus import (
     as_seen,
     check_memberships_fit,
+    counterparts,
     hardened,
     mean_shares,
     medoid,
     tuples_for,
+    unanimous,
 )
 from .lifts.base import Lift
 from .lifts.choice import make_lift
 from .lifts.span import SpanLift
 from .measures.lifted import lift_emd_matrix
-from .methods.lifted import lift_ssd
+from .methods.lifted import group_centres, lift_ssd
 from .methods.registry import METHODS, Method
 from .methods.selection import Curve, choose_k
 from .methods.tuples import LabelTuples
@@ -233,6 +235,9 @@ def consensus(
 ) -> Consensus | StreamedConsensus:
     """Combine several partitions of the same points into one.
 
+    Where all inputs are the same hard partition into ``n_clusters`` clusters (whatever they call
+    them, and no point is noise), the answer is that partition, by every method.
+
     Parameters
     ----------
     partitions : sequence or mapping of labels, memberships or Partition
@@ -281,7 +286,8 @@ def consensus(
     chosen = (
         None if not isinstance(method, str) else METHODS[check_choice(method, METHODS, "method")]
     )
-    if n_clusters != "auto":
+    automatic = isinstance(n_clusters, str) and n_clusters == "auto"
+    if not automatic:
         n_clusters = check_count(n_clusters, "n_clusters")
     lifting = {
         "kernel": kernel,
@@ -329,6 +335,7 @@ def _consensus_in_memory(
 ) -> Consensus:
     rng = make_rng(rng)
     chosen = METHODS[method] if isinstance(method, str) else None
+    automatic = n_clusters == "auto"
     rep = None
     if X is not None:
         n = next(iter(named.values())).n
@@ -336,16 +343,14 @@ def _consensus_in_memory(
         s = sum(p.k for p in seen.values())
         check_pairs(s, s)
         rep = represent(X, seen, rng=rng, **features_for_consensus(lifting, n))
-    elif (
-        chosen is None or chosen.needs in ("vectors", "labels and vectors") or n_clusters == "auto"
-    ):
+    elif chosen is None or chosen.needs in ("vectors", "labels and vectors") or automatic:
         others = [m.name for m in METHODS.values() if m.needs in ("labels", "distances")]
         raise ValueError(
             "this needs the points X; with labels alone give n_clusters as a number and one of "
             f"the methods {', '.join(others)}"
         )
     curve = None
-    if n_clusters == "auto":
+    if automatic:
         assert rep is not None
         curve = _choose_k(rep, X, named)
         n_clusters = curve.k
@@ -401,6 +406,11 @@ def _combine_vectors(
     Where X is only a block of the points, groups that none of them belongs to stay.
     """
     centres, name = group_clusters(method, rep, k, options, rng)
+    if all_points and (agreed := unanimous(named, k)) is not None:
+        shares = mean_shares(agreed, list(named.values()))
+        centres = group_centres(rep, counterparts(named, agreed), k)
+        found = _finish(name, agreed, shares, named, rep, centres, X)
+        return replace(found, grouping=(method, options))
     assert rep.lift is not None
     check_memberships_fit(next(iter(named.values())).n, len(centres))
     scores = from_device(rep.lift.scores(X, centres))
@@ -436,7 +446,7 @@ def _combine_labels(
             labels = method.function(tuples, k, rng=rng, **given, **options)
         else:
             labels = method.function(tuples, k, rng=rng, **options)[tuples.inverse]
-        partition = Partition.from_labels(labels, weights)
+        partition = unanimous(named, k) or Partition.from_labels(labels, weights)
     memberships = mean_shares(partition, list(named.values()))
     return _finish(method.name, partition, memberships, named, rep, None, X)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from itertools import combinations, product
 from os import PathLike
 from typing import Any
@@ -347,6 +347,8 @@ def _asked(measures: Any) -> list[str] | None:
     """The measures by name, or None for all that apply."""
     if measures is None:
         return None
+    if not isinstance(measures, Iterable):
+        raise TypeError(f"measures must be names of measures, got {measures!r}")
     asked = [measures] if isinstance(measures, str) else list(measures)
     if not asked:
         raise ValueError("measures is empty; name some, or leave it out for all that apply")

@@ -133,6 +133,8 @@ class Contingency:
 
         in_a, in_b = expected(self.rows, self_a), expected(self.columns, self_b)
         both = min(expected(self.cells[2], self_both), in_a, in_b)
+        if n > _EXACT_FLOAT:  # whole numbers all of them, whose products may exceed any float
+            both, in_a, in_b = int(both), int(in_a), int(in_b)
         return PairCounts(both, in_a, in_b, n * (n - 1) // 2)
 
 

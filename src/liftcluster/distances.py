@@ -30,10 +30,7 @@ def pairwise_distances(
 
     ``by_differences`` makes equal points exactly zero apart, at some cost in high dimensions.
     """
-    U, V = (_in_units(Z, scale) for Z in (X, Y))
-    offset = V[0].copy()
-    with np.errstate(invalid="ignore", over="ignore"):
-        U, V = U - offset, V - offset
+    U, V = (_from_origin(Z, Y[:1], scale) for Z in (X, Y))
     if not (np.isfinite(U).all() and np.isfinite(V).all()):
         _refuse_overflow(scale)
     if metric == "cityblock":
@@ -42,9 +39,12 @@ def pairwise_distances(
     return squares if power == 2 else np.sqrt(squares)
 
 
-def _in_units(X: Array, scale: float) -> FloatArray:
-    with np.errstate(over="ignore"):
-        return np.asarray(np.asarray(X, dtype=np.float64) / scale)
+def _from_origin(X: Array, origin: Array, scale: float) -> FloatArray:
+    """X as seen from a point, in units; the difference first, since it is exact for near points."""
+    X, origin = (np.asarray(Z, dtype=np.float64) for Z in (X, origin))
+    with np.errstate(invalid="ignore", over="ignore"):
+        U = (X - origin) / scale
+        return np.asarray(U if np.isfinite(U).all() else X / scale - origin / scale)
 
 
 def _squared_distances(U: FloatArray, V: FloatArray) -> FloatArray:
@@ -68,11 +68,10 @@ def device_distances(
     """The same where X is on a device, in float64 there; Y is sent after it."""
     xp = namespace(X)
     U, V = (
-        xp.astype(Z, xp.float64) / scale if namespace(Z) is xp else send(Z / scale, X, xp.float64)
-        for Z in (X, Y)
+        xp.astype(Z, xp.float64) if namespace(Z) is xp else send(Z, X, xp.float64) for Z in (X, Y)
     )
-    offset = V[:1, ...]
-    U, V = U - offset, V - offset
+    origin = V[:1, ...]
+    U, V = (U - origin) / scale, (V - origin) / scale  # exact for near points
     uu, vv = xp.sum(U * U, axis=1), xp.sum(V * V, axis=1)
     largest = max(float(xp.max(uu)), float(xp.max(vv)))
     if not np.isfinite(largest) and not (xp.all(xp.isfinite(U)) and xp.all(xp.isfinite(V))):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from ._memory import check_memory
-from ._typing import RngLike
+from ._typing import Array, FloatArray, RngLike
 from ._validation import as_points, check_choice, check_count, make_rng
 from .partition import Partition
 
@@ -40,8 +41,9 @@ def base_partitions(
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import pdist
     from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
-    points = np.asarray(as_points(X), dtype=np.float64)
+    points = _in_safe_units(as_points(X))
     k = check_count(n_clusters, "n_clusters")
     n = len(points)
     if k > n:
@@ -51,12 +53,14 @@ def base_partitions(
 
     def kmeans(k: int, n_init: int) -> Partition:
         model = KMeans(k, n_init=n_init, random_state=int(rng.integers(2**31)))
-        return Partition.from_labels(model.fit(points).labels_)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # said below, for all kinds alike
+            return Partition.from_labels(model.fit(points).labels_)
 
     if kind == "kmeans":
         count = check_count(n_partitions, "n_partitions")
         top = max(k, min(int(np.sqrt(n)), 50))
-        return [kmeans(int(rng.integers(k, top + 1)), 1) for _ in range(count)]
+        return _said(k, [kmeans(int(rng.integers(k, top + 1)), 1) for _ in range(count)])
     if n > _MOST_POINTS:
         raise ValueError(
             f"linkages of {n:,} points need all their distances; up to {_MOST_POINTS:,} do. Use "
@@ -67,7 +71,27 @@ def base_partitions(
         return [Partition.from_labels([0]) for _ in range(5)]
     distances = pdist(points)
     trees = [linkage(distances, how) for how in ("single", "average", "complete", "ward")]
-    return [
-        kmeans(k, 10),
-        *(Partition.from_labels(fcluster(tree, k, "maxclust")) for tree in trees),
-    ]
+    linked = [Partition.from_labels(fcluster(tree, k, "maxclust")) for tree in trees]
+    return _said(k, [kmeans(k, 10), *linked])
+
+
+def _in_safe_units(points: Array) -> FloatArray:
+    """The points, scaled where their squares would overflow or vanish in float64."""
+    points = np.asarray(points, dtype=np.float64)
+    largest = float(np.abs(points).max())
+    if largest == 0 or 1e-100 < largest < 1e100:
+        return points
+    return np.asarray(points / largest)
+
+
+def _said(k: int, partitions: list[Partition]) -> list[Partition]:
+    """The partitions, with a word where points coincide so that there are fewer clusters."""
+    fewest = min(p.k for p in partitions)
+    if fewest < k:
+        warnings.warn(
+            f"{k} clusters were asked for, but some partitions have only {fewest}: too few points "
+            "lie in different places",
+            UserWarning,
+            stacklevel=3,
+        )
+    return partitions

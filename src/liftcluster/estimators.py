@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ._arrays import to_numpy
 from ._memory import check_memory
 from ._typing import FloatArray, IntArray
-from ._validation import check_choice, check_count
+from ._validation import as_numbers, as_points, check_choice, check_count
 from .combination import Consensus, consensus
 from .ensembles import base_partitions
 from .lifts.base import FeatureLift
@@ -94,7 +96,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if partitions is not None and needs_stream(X, partitions):
             self.n_features_in_ = 1 if X is None else width_of(as_source(X))
         else:
-            X = validate_data(self, X, dtype=[np.float64, np.float32])
+            X = _points(self, X)
         return self._combine(X, partitions)
 
     def partial_fit(self, X: Any, y: Any = None, *, partitions: Any = None) -> LiftedConsensus:
@@ -104,7 +106,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ``partitions`` each block is clustered by itself, and its clusters are new ones.
         """
         first = not hasattr(self, "consensus_")
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=first)
+        X = _points(self, X, reset=first)
         if first:
             return self._combine(X, partitions)
         if not isinstance(self.consensus_, Consensus):
@@ -120,14 +122,14 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Consensus cluster of each point: that of the largest ⟨φ(x), v⟩."""
         check_is_fitted(self)
         if not is_streamed(X):
-            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+            X = _points(self, X, reset=False)
         return self.consensus_.predict(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """(n, n_clusters) memberships in proportion to ⟨φ(x), v⟩."""
         check_is_fitted(self)
         if not is_streamed(X):
-            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+            X = _points(self, X, reset=False)
         return self.consensus_.predict_proba(X)
 
     def _combine(self, X: Any, partitions: Any) -> LiftedConsensus:
@@ -214,7 +216,7 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> ClusterLifter:
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = _points(self, X)
         check_choice(self.lift, ("fourier", "nystrom"), "lift")
         self.lift_ = make_lift(
             X,
@@ -230,7 +232,7 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def transform(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = _points(self, X, reset=False)
         assert isinstance(self.lift_, FeatureLift)
         check_memory(
             2 * 8 * len(X) * self.lift_.n_components,
@@ -306,10 +308,14 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MaxMMDClustering:
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = _points(self, X)
         k = check_count(self.n_clusters, "n_clusters")
         if not 0 <= self.regularisation < np.inf:
             raise ValueError(f"regularisation must not be negative, got {self.regularisation}")
+        if not isinstance(
+            sample_weight, Number | None
+        ):  # scikit-learn takes masked numbers and dates as they are
+            sample_weight = as_numbers(sample_weight, "sample_weight")
         w = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         counted = w > 0
         if (n := int(counted.sum())) < k:
@@ -348,5 +354,18 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> IntArray:
         """Cluster whose mean embedding is nearest to each lifted point."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = _points(self, X, reset=False)
         return self._found.nearest(X)
+
+
+def _points(estimator: BaseEstimator, X: Any, *, reset: bool = True) -> Any:
+    """X as scikit-learn checks it, once what it would misread has been refused."""
+    if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray):
+        X = to_numpy(X, "X")
+    kind = getattr(getattr(X, "dtype", None), "kind", "f")
+    if hasattr(X, "columns") or isinstance(X, np.ma.MaskedArray) or kind in "USMmV":
+        as_points(X, finite=False)  # scikit-learn takes masked numbers, dates and "1.0" as they are
+    try:
+        return validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset)
+    except OverflowError:
+        raise ValueError("X holds whole numbers that are too large for float64") from None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._memory import check_memory
-from ._typing import FloatArray, Points
+from ._typing import FloatArray, IntArray, Points
 from .comparison import distance_matrix
 from .measures.lifted import lift_emd_matrix
 from .methods.registry import Method
@@ -17,7 +17,16 @@ from .methods.tuples import LabelTuples
 from .partition import Partition
 from .representation import Representation
 
-__all__ = ["as_seen", "check_memberships_fit", "hardened", "mean_shares", "medoid", "tuples_for"]
+__all__ = [
+    "as_seen",
+    "check_memberships_fit",
+    "counterparts",
+    "hardened",
+    "mean_shares",
+    "medoid",
+    "tuples_for",
+    "unanimous",
+]
 
 _POINTS_AS_VERTICES = 3000  # a graph that METIS cuts in seconds
 _PIECES_OF_A_PART = 50  # of more points: so fine that METIS can balance to within its 3 per cent
@@ -91,3 +100,28 @@ def check_memberships_fit(n: int, k: int) -> None:
         f"memberships of {n:,} points in {k:,} clusters",
         "ask for fewer clusters, or predict the points block by block from a consensus of some",
     )
+
+
+def unanimous(named: dict[Hashable, Partition], k: int) -> Partition | None:
+    """The one partition that all inputs are, whatever they call its clusters, if it has k of them.
+
+    Methods that move points to the nearest centre, or balance clusters, would change it.
+    """
+    first, *others = named.values()
+    if not (first.is_hard and first.k == k and (first.labels >= 0).all()):
+        return None
+    for p in others:
+        if not (p.is_hard and p.k == k and (p.labels >= 0).all()):
+            return None
+        pairs = first.labels.astype(np.int64) * k + p.labels
+        if len(np.unique(pairs)) != k:
+            return None
+    return Partition.from_labels(first.labels, first.weights)
+
+
+def counterparts(named: dict[Hashable, Partition], agreed: Partition) -> IntArray:
+    """For each cluster of each input the cluster of the agreed partition that it is."""
+    codes = np.empty((len(named), agreed.k), dtype=np.int64)
+    for row, p in zip(codes, named.values(), strict=True):
+        row[p.labels] = agreed.labels
+    return codes.ravel()

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._arrays import add_up, from_device, to_numpy
+from ._arrays import add_up, to_numpy
 from ._labels import DEFAULT_NOISE, encode_labels, looks_like_labels, plain_name
 from ._typing import Array, FloatArray, IntArray, Sparse
-from ._validation import as_weights, first_bad_cell
+from ._validation import as_numbers, as_weights, first_bad_cell
 
 __all__ = [
     "NOTHING",
@@ -142,9 +142,9 @@ class Partition:
     @cached_property
     def cluster_weights(self) -> FloatArray:
         """Σ w p(C|x) of each cluster, in the units of the weights."""
-        if self.is_hard and self.n and self.weights.strides == (0,):  # equal: counting is quicker
+        if self.is_hard and self.n and self.weights.strides == (0,):  # one each: count
             counts = np.bincount(self.assignment + 1, minlength=self.k + 1)[1:]
-            totals = counts * self.weights[0]
+            totals = counts.astype(np.float64)
         elif self.is_hard:
             inside = self.assignment >= 0
             totals = add_up(self.weights[inside], self.assignment[inside], self.k)
@@ -183,8 +183,8 @@ class Partition:
         block = (
             _one_hot(self.assignment[rows], self.k) if self.is_hard else self.assignment[rows, :]
         )
-        if self.weights.strides == (0,):  # all weigh the same
-            return block * self.weights[0] if self.weights[0] != 1 else block
+        if self.weights.strides == (0,):  # one each
+            return block
         return sp.csr_array(
             (
                 block.data * np.repeat(self.weights[rows], np.diff(block.indptr)),
@@ -276,6 +276,8 @@ def hard_or_soft(R: Sparse) -> Any:
 def as_membership_matrix(memberships: Any) -> Sparse:
     """A canonical csr matrix of valid memberships."""
     if sp.issparse(memberships):
+        if memberships.dtype.kind == "c":
+            raise TypeError("memberships must be real numbers")
         R = sp.csr_array(memberships).astype(np.float64)
     else:
         R = sp.csr_array(_dense_memberships(memberships))
@@ -292,7 +294,8 @@ def as_membership_matrix(memberships: Any) -> Sparse:
             f"memberships must not be negative, got {R[row, column]} for point {row}, "
             f"cluster {column}"
         )
-    sums = np.asarray(R.sum(axis=1)).ravel()
+    with np.errstate(over="ignore"):
+        sums = np.asarray(R.sum(axis=1)).ravel()
     wrong = (np.abs(sums - 1) > _SUM_TOLERANCE) & (sums != 0)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
@@ -306,16 +309,11 @@ def as_membership_matrix(memberships: Any) -> Sparse:
 
 
 def _dense_memberships(memberships: Any) -> FloatArray:
-    memberships = from_device(memberships)
-    if isinstance(memberships, np.ma.MaskedArray) and np.ma.is_masked(memberships):
-        raise ValueError("memberships have masked values; fill them in first (zeros for noise)")
-    if np.iscomplexobj(memberships):
-        raise TypeError("memberships must be real numbers")
     try:
-        R = np.asarray(memberships, dtype=np.float64).view(np.float64)  # not "<f8"
-    except (TypeError, ValueError):
+        R = as_numbers(memberships, "memberships")
+    except TypeError as error:
         raise TypeError(
-            "memberships must be an (n, k) matrix of numbers; for labels pass one dimension"
+            f"{error}; they are an (n, k) matrix of numbers, and labels have one dimension"
         ) from None
     if R.ndim != 2:
         raise ValueError(

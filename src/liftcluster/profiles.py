@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,7 +150,17 @@ def bandwidth_profile(
 def _widths(bandwidths: int | Sequence[float], median: float) -> FloatArray:
     if isinstance(bandwidths, int | np.integer):
         count = check_count(bandwidths, "bandwidths", least=2)
+        if not (median / 30 > 0 and np.isfinite(median * 10)):
+            raise ValueError(
+                f"the median distance between points is {median:g}, around which bandwidths cannot "
+                "vary in floating point; rescale the points"
+            )
         return np.geomspace(median / 30, median * 10, count)
+    if not isinstance(bandwidths, Iterable):
+        raise TypeError(
+            "bandwidths must be a whole number, how many, or a sequence of them, got "
+            f"{bandwidths!r}"
+        )
     widths = np.array([check_positive(h, "bandwidths") for h in bandwidths])
     if not len(widths):
         raise ValueError("bandwidths is empty; give at least one")

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import FloatArray, Points, RngLike
-from ._validation import as_weights, make_rng
+from ._validation import as_numbers, as_weights, make_rng
 from .kernels import ShiftInvariant
 from .lifting import Sample, lift_rows, lift_scales
 from .lifts.base import Lift
@@ -339,8 +339,8 @@ def _check_different(names: list[Hashable]) -> None:
 
 def _one_cluster(cluster: Any, name: str, weights: Any) -> FloatArray:
     try:
-        p = np.asarray(cluster, dtype=np.float64)
-    except (TypeError, ValueError):
+        p = as_numbers(cluster, f"cluster {name}")
+    except TypeError:
         raise TypeError(f"{name} must be true or false, or p(C|x), for each point") from None
     if p.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {p.shape}")

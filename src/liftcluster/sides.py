@@ -195,7 +195,7 @@ class StreamedSides(AnySides):
 
     @property
     def numeric_points(self) -> tuple[Array, Array]:
-        raise ValueError("they come in blocks, and it wants all of them in memory")
+        raise ValueError("X, labels or weights come in blocks, and it wants all in memory")
 
     @property
     def has_whole_weights(self) -> bool:
@@ -254,7 +254,9 @@ def refuse(sides: AnySides, measure: Measure) -> None:
 
 def needs_no_points(lifting: Mapping[str, Any]) -> bool:
     kernel = lifting["kernel"]
-    return kernel == "discrete" or isinstance(kernel, Discrete | Precomputed)
+    if isinstance(kernel, str):
+        return kernel == "discrete"
+    return isinstance(kernel, Discrete | Precomputed)
 
 
 def _trouble(sides: AnySides, what: str) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._typing import FloatArray, IntArray, Sparse
-from ._validation import check_same_length
+from ._validation import as_numbers, check_same_length
 from .partition import Partition
 
 __all__ = ["MatrixRows", "Rows", "Stack", "as_rows"]
@@ -83,12 +83,15 @@ def as_rows(R: Any, n: int) -> Rows:
     if isinstance(R, Partition):
         R = Stack({0: R})
     if not isinstance(R, Stack | MatrixRows):
-        if not sp.issparse(R):
-            R = np.asarray(R, dtype=np.float64)
-            if R.ndim != 2:
-                raise ValueError(f"R must be an (n, s) matrix or a Partition, got shape {R.shape}")
+        R = R if sp.issparse(R) else as_numbers(R, "memberships R")
+        if R.ndim != 2 or not R.shape[1]:
+            raise ValueError(
+                f"memberships R must be an (n, s) matrix or a Partition, got shape {R.shape}"
+            )
+        if R.dtype.kind == "c":
+            raise TypeError("memberships R must be real numbers")
         R = MatrixRows(sp.csr_array(R))
         if not np.isfinite(R.matrix.data).all():
-            raise ValueError("R must be finite, got NaN or infinity")
+            raise ValueError("memberships R must be finite, got NaN or infinity")
     check_same_length(R.shape[0], n, "R", "X")
     return R

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import on_device
 from ._html import paragraph, table
 from ._progress import busy
 from ._typing import Array, FloatArray, IntArray, Points, RngLike
@@ -160,7 +161,8 @@ def predict_clusters(
     kind = np.int32 if is_streamed(X) else np.int64
 
     def assign(block: Points) -> IntArray:  # sent to others, so it must not hold X
-        return lift.assign(block, centres).astype(kind, copy=False)
+        labels = lift.assign(block, centres)
+        return labels if on_device(labels) else labels.astype(kind, copy=False)
 
     none = np.empty(0, dtype=kind)
     return map_points(assign, X, out=out, like=none, what="predicting", progress=progress)

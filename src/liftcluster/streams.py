@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ._arrays import on_device
 from ._typing import Array, FloatArray, Points
 from ._validation import as_points, as_weights, first_bad_cell
@@ -17,6 +19,7 @@ from .reading import joined, read_together
 from .sources import Source, as_source, block_rows, is_stored, is_streamed, may_be_rows
 
 __all__ = [
+    "MAPPED_ROWS_IN_MEMORY",
     "PointBlock",
     "Stream",
     "as_stream",
@@ -27,6 +30,7 @@ __all__ = [
     "width_of",
 ]
 
+MAPPED_ROWS_IN_MEMORY = 10_000_000  # below which labels in a memory map are read at once
 _FIRST_ROWS = 1000  # by which a stream is known again
 
 
@@ -164,11 +168,20 @@ def checked_block(
 
 def needs_stream(X: Points, partitions: Any, weights: Any = None) -> bool:
     """Whether any of these has to be read in blocks."""
-    if is_streamed(X) or is_stored(weights) or is_stored(partitions):
+    if is_streamed(X) or _is_long(weights) or _is_long(partitions):
         return True
     if isinstance(partitions, Mapping):
-        return any(map(is_stored, partitions.values()))
-    return isinstance(partitions, list | tuple) and any(map(is_stored, partitions))
+        return any(map(_is_long, partitions.values()))
+    return isinstance(partitions, list | tuple) and any(map(_is_long, partitions))
+
+
+def _is_long(obj: Any) -> bool:
+    """Whether labels or weights are stored, and too long for a memory map to be read at once.
+
+    joblib hands even short arrays to its workers as memory maps, and nobody asked for blocks then.
+    """
+    short = isinstance(obj, np.memmap) and len(obj) < MAPPED_ROWS_IN_MEMORY
+    return is_stored(obj) and not short
 
 
 def as_stream(X: Points, partitions: Any, weights: Any = None) -> Stream:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._typing import FloatArray
+from ._validation import as_numbers
 
 __all__ = ["Transport", "emd"]
 
@@ -43,7 +44,7 @@ def emd(a: Any, b: Any, C: Any) -> Transport:
     0.25
     """
     a, b = _masses(a, "a"), _masses(b, "b")
-    C = np.ascontiguousarray(C, dtype=np.float64)
+    C = np.ascontiguousarray(as_numbers(C, "C"))
     if C.shape != (len(a), len(b)):
         raise ValueError(f"C must have shape ({len(a)}, {len(b)}), got {C.shape}")
     if not np.isfinite(C).all():
@@ -66,7 +67,7 @@ def emd(a: Any, b: Any, C: Any) -> Transport:
 
 
 def _masses(masses: Any, name: str) -> FloatArray:
-    m = np.ascontiguousarray(masses, dtype=np.float64)
+    m = np.ascontiguousarray(as_numbers(masses, name))
     if m.ndim != 1 or not len(m):
         raise ValueError(f"{name} must be a non-empty list of masses, got shape {m.shape}")
     with np.errstate(over="ignore"):

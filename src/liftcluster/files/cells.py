@@ -8,6 +8,7 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
@@ -20,6 +21,7 @@ from .table import InputError, Table, as_numbers, check_size
 
 __all__ = ["AnnDataTable"]
 
+_PATIENCE = 5.0  # seconds in which a reader may end by itself
 _READER = Path(__file__).with_name("h5ad_reader.py")
 
 
@@ -105,8 +107,13 @@ def _labels(codes: Array, values: list[Any]) -> Array:
 
 
 def _close(reader: subprocess.Popen[bytes]) -> None:
+    """The end of its input is the reader's end, unless it is busy with something."""
     for stream in (reader.stdin, reader.stdout):
         if stream is not None:
-            stream.close()
-    reader.kill()
-    reader.wait()
+            with suppress(OSError):  # of what was still to be said to who is no more
+                stream.close()
+    try:
+        reader.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        reader.kill()
+        reader.wait()

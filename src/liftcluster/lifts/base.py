@@ -83,6 +83,10 @@ class Lift(ABC):
     def scores(self, X: Points, V: Any) -> FloatArray:
         """(n, k) inner products ⟨φ(x), v⟩ of the points with k vectors."""
 
+    def points(self, X: Points) -> Points:
+        """The points as the lift wants them, checked."""
+        return from_device(X)
+
     def assign(self, X: Points, V: Any) -> IntArray:
         """For each point the position of the vector with the largest ⟨φ(x), v⟩."""
         return np.asarray(self.scores(X, V).argmax(axis=1))
@@ -140,10 +144,6 @@ class FeatureLift(Lift):
     @abstractmethod
     def features(self, X: Points) -> Any:
         """(n, ρ) features of a block of points."""
-
-    def points(self, X: Points) -> Points:
-        """The points as ``features`` wants them, checked."""
-        return from_device(X)
 
     # Whether features may be computed on several threads at once; functions of users may not.
     spreads_over_threads: ClassVar[bool] = False

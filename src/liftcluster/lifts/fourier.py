@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import qmc
 
 from .._typing import Array, FloatArray, IntArray
-from .._validation import check_choice, check_count
+from .._validation import check_choice, check_count, check_positive
 from ..kernels import ShiftInvariant, kernel_from_state
 from .engine import DENSE, FeatureMap
 from .trigonometric import QUARTER_TURNS, TrigonometricLift
@@ -167,12 +167,15 @@ def n_components_for(eps: float, delta: float, n: int) -> int:
     >>> n_components_for(0.1, 0.01, 1000)
     29472
     """
-    if not 0 < eps <= 2:
+    if not check_positive(eps, "eps") <= 2:
         raise ValueError(f"eps must lie in (0, 2], got {eps}")
-    if not 0 < delta < 1:
+    if not check_positive(delta, "delta") < 1:
         raise ValueError(f"delta must lie in (0, 1), got {delta}")
     n = check_count(n, "n", least=2)
-    return 2 * math.ceil(8 / eps**2 * math.log(n * (n - 1) / delta))
+    pairs = 8 / float(eps) / float(eps) * (math.log(n * (n - 1)) - math.log(delta))
+    if not math.isfinite(pairs):
+        raise ValueError(f"eps = {eps:g} would take more components than floats can count")
+    return 2 * math.ceil(pairs)
 
 
 def _choose_sampling(kernel: ShiftInvariant, d: int, sampling: str) -> str:

@@ -266,9 +266,9 @@ def _steps_and_counts(
     what is c beyond the middle of its spectrum.
     """
     c = math.sqrt(2 * math.log(8 / eps))
-    steps = 2 * math.pi / (ranges / kernel.scale + c)
-    highest = c * kernel.scale / min(kernel.bandwidths)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", divide="ignore"):
+        steps = 2 * math.pi / (ranges / kernel.scale + c)
+        highest = c * kernel.scale / min(kernel.bandwidths)
         return steps, tuple(int(min(np.ceil(highest / h), 2.0**30)) for h in steps)
 
 

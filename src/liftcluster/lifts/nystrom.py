@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._arrays import from_device, on_device, send
+from .._threads import one_blas_thread
 from .._typing import Array, FloatArray, IntArray, Points
 from ..kernels import Kernel, ShiftInvariant, kernel_from_state
 from ..stack import Rows
@@ -77,14 +78,17 @@ class NystromLift(FeatureLift):
     # O(nr) where Rᵀ(KA) and (KA)Vᵀ take one of O(nr²).
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray:
-        return sums_of_many([self._similarities], X, R)[0] @ self.coefficients
+        similarities = sums_of_many([self._similarities], X, R)[0]
+        with one_blas_thread():
+            return np.asarray(similarities @ self.coefficients)
 
     def device_sums(self, X: Any, R: Any) -> FloatArray:
         return self._similarities.device_sums(X, R) @ self.coefficients
 
     def scores(self, X: Points, V: Any) -> FloatArray:
-        V = as_vectors(V, self.n_components)
-        return self._similarities.scores(X, V @ self.coefficients.T)
+        with one_blas_thread():
+            weights = as_vectors(V, self.n_components) @ self.coefficients.T
+        return self._similarities.scores(X, weights)
 
     @cached_property
     def _similarities(self) -> _Similarities:
@@ -121,4 +125,6 @@ def choose_landmarks(n: int, n_components: int, rng: np.random.Generator) -> Int
 
 def nystrom_from_landmarks(kernel: Kernel, landmarks: Points) -> NystromLift:
     landmarks = from_device(landmarks)
-    return NystromLift(kernel, landmarks, inverse_root(kernel(landmarks, landmarks)))
+    with one_blas_thread():
+        G = kernel(landmarks, landmarks)
+    return NystromLift(kernel, landmarks, inverse_root(G))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._threads import one_blas_thread
 from .._typing import FloatArray
 
 __all__ = ["gram_factor", "inverse_root"]
@@ -25,7 +26,8 @@ def gram_factor(G: FloatArray) -> tuple[FloatArray, FloatArray]:
             "similarity zero or less with itself"
         )
     root = np.sqrt(diagonal)
-    eigenvalues, U = np.linalg.eigh(G / np.outer(root, root))
+    with one_blas_thread():  # the number of threads changes the last bits of eigenvectors
+        eigenvalues, U = np.linalg.eigh(G / np.outer(root, root))
     largest = eigenvalues[-1]
     if eigenvalues[0] < -_NOT_ROUNDING * largest:
         raise ValueError(

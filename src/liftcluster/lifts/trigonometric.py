@@ -111,7 +111,8 @@ class TrigonometricLift(FeatureLift):
             Z = self._of_pairs(self._by_waves(X, lambda waves: waves.features(X)))
             single = self.dtype == np.float32
             return xp.astype(Z, xp.float32 if single else xp.float64, copy=False)
-        U = (np.asarray(X, dtype=np.float64) - self.centre) / self.kernel.scale
+        with np.errstate(over="ignore", invalid="ignore"):  # infinitely far is too far
+            U = (np.asarray(X, dtype=np.float64) - self.centre) / self.kernel.scale
         if not (np.abs(U) < _FARTHEST).all():
             _refuse_far()
         near = self.dtype == np.float64 or (np.abs(U) < _SINGLE_UP_TO).all()

@@ -55,7 +55,7 @@ def lwgp(tuples: LabelTuples, k: int, *, theta: float = 0.4, rng: RngLike = None
     >>> (labels == labels[0]).tolist()
     [True, True, True, False, False]
     """
-    check_positive(theta, "theta")
+    theta = check_positive(theta, "theta")
     rng = make_rng(rng)
 
     def cut(part: LabelTuples, k: int) -> IntArray:

@@ -97,7 +97,7 @@ def lwea(
     ----------
     Huang, Wang, Lai: Locally weighted ensemble clustering (IEEE Trans. Cybernetics 2018).
     """
-    check_positive(theta, "theta")
+    theta = check_positive(theta, "theta")
     return cluster_labelled(
         tuples, k, lambda part, k: _link(part, k, cluster_reliability(part, theta), limit)
     )
@@ -135,7 +135,8 @@ def cluster_reliability(tuples: LabelTuples, theta: float = 0.4) -> FloatArray:
     within = np.add.reduceat(shared, first, axis=1)  # (s, m), what partition i labels of C
     p = np.divide(shared, within[:, tuples.owner], out=np.zeros_like(shared), where=shared > 0)
     entropy = -(p * np.log2(p, out=np.zeros_like(p), where=p > 0)).sum(axis=1)
-    return np.asarray(np.exp(-entropy / (theta * (within > 0).sum(axis=1))))
+    with np.errstate(over="ignore"):  # a θ so small that nothing is reliable
+        return np.asarray(np.exp(-entropy / (within > 0).sum(axis=1) / theta))
 
 
 def average_linkage(S: FloatArray, weights: FloatArray, k: int) -> IntArray:

@@ -296,7 +296,7 @@ def _mtkahypar(tuples: LabelTuples, k: int, imbalance: float, rng: np.random.Gen
 
 def _whole(weights: FloatArray, total: float, dtype: np.dtype[Any]) -> IntArray:
     """Weights as whole numbers, none below one, whose sum is about `total`."""
-    scaled = np.rint(weights * (total / max(weights.sum(), np.finfo(np.float64).tiny)))
+    scaled = np.rint(weights * (total / (float(weights.sum()) or 1.0)))  # there may be no edges
     return np.maximum(scaled, 1).astype(dtype)
 
 

@@ -153,12 +153,12 @@ def lift_graph(
     (n,) int array
         Cluster of each point, from 0 to k - 1.
     """
-    check_positive(theta, "theta")
-    check_positive(power, "power")
+    theta = check_positive(theta, "theta")
+    power = check_positive(power, "power")
     if not 0 <= placement <= 1:
         raise ValueError(f"placement must be between 0 and 1, got {placement}")
-    if strength < 0:
-        raise ValueError(f"strength must not be negative, got {strength}")
+    if not 0 <= strength < np.inf:
+        raise ValueError(f"strength must be finite and not negative, got {strength}")
     if k == 1 or np.count_nonzero((tuples.codes >= 0).any(axis=1)) <= k:  # nothing to cut
         return cluster_labelled(tuples, k, lambda part, _: np.arange(part.t))[tuples.inverse]
     A, walk = cluster_graph(tuples, rep, strength=strength, power=power, theta=theta)
@@ -186,7 +186,7 @@ def cluster_graph(
     B = sp.csr_array(tuples.indicator() @ sp.diags_array(cluster_reliability(tuples, theta)))
     walk = row_shares(B)
     sizes = np.sqrt(np.diag(tuples.overlaps()))
-    links = np.maximum(rep.inner_products(), 0) ** power * np.outer(sizes, sizes) / tuples.m
+    links = np.clip(rep.inner_products(), 0, 1) ** power * np.outer(sizes, sizes) / tuples.m
     shared = (B.T @ (sp.diags_array(tuples.weights) @ walk)).toarray()
     return shared + strength * links, walk
 
@@ -199,6 +199,7 @@ def _placed(
     """
     lift = rep.lift
     assert lift is not None
+    X = lift.points(X)  # which can be sliced
     n, clusters = len(tuples.inverse), [np.flatnonzero(rep.owner == i) for i in range(rep.m)]
     Y = np.empty((n, U.shape[1]))
     foretold = labelled = 0
@@ -241,6 +242,9 @@ def lift_evidence(
         Cluster of each point, from 0 to k - 1. X, weights and rng play no part in it: they are
         taken so that all methods on labels and vectors are called alike.
     """
+
+    if theta is not None:
+        theta = check_positive(theta, "theta")
 
     def link(part: LabelTuples, k: int) -> IntArray:
         u = np.ones(part.s) if theta is None else cluster_reliability(part, theta)

@@ -85,7 +85,7 @@ def make_report(
         check_same_length(n, len(X), _quoted(named), "X")
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title must be text, got {type(title).__name__}")
-    if consensus is not None and consensus != "auto":
+    if consensus is not None and not (isinstance(consensus, str) and consensus == "auto"):
         consensus = check_count(consensus, "consensus")
     asked = Asked(
         partitions=named,

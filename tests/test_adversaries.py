@@ -1,0 +1,460 @@
+"""Every public function takes every odd input well: the right answer or a clear error.
+
+The table is in `adversaries.py`. The right answer is that of the plain twin of an input, where it
+has one; in any case it consists of finite numbers. A clear error is a ValueError or TypeError that
+this library (or scikit-learn, for its estimators) raises on purpose, in words, about the argument.
+Neither comes with warnings but our own.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import traceback
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from adversaries import ADVERSARIES, ALL, A, B, N, R, W, X
+
+import liftcluster as lc
+from liftcluster.lifts.choice import LIFTS
+from liftcluster.scales import _RULES
+
+LONG = os.environ.get("LIFTCLUSTER_TESTS") == "long"  # every input in every function
+_PATIENCE = 60  # seconds after which a call hangs; the slowest takes less than one
+
+
+@dataclass(frozen=True)
+class Call:
+    """A public function with one argument left open."""
+
+    name: str
+    function: Callable[[Any], Any]
+    by_length: bool = False  # the answer is in units of length of the points
+    takes: Callable[[str], bool] = field(default=lambda name: True)
+
+
+def _measures(argument: str, **traits: Any) -> list[Call]:
+    """distance under every measure, with one argument of it left open."""
+
+    def call(name: str) -> Callable[[Any], float]:
+        given = {"a": A, "b": B, "X": X}
+        options = {"rng": 0} if lc.MEASURES[name].needs == "vectors" else {}
+        return lambda value: lc.distance(**{**given, argument: value}, measure=name, **options)
+
+    return [
+        Call(
+            f"distance by {name}",
+            call(name),
+            by_length="scaling" not in measure.invariances or name == "adco",  # edges of its bins
+        )
+        for name, measure in lc.MEASURES.items()
+        if all(getattr(measure, trait) == wanted for trait, wanted in traits.items())
+    ]
+
+
+def _methods(argument: str) -> list[Call]:
+    def call(name: str) -> Callable[[Any], Any]:
+        given = {"partitions": [A, B, A], "n_clusters": 3, "X": X}
+        options = {"n_init": 2} if name == "lift_km" else {}
+        return lambda value: lc.consensus(
+            **{**given, argument: value}, method=name, rng=0, **options
+        )
+
+    blind = [m.name for m in lc.METHODS.values() if m.needs in ("labels", "distances")]
+    return [
+        Call(
+            f"consensus by {name}",
+            call(name),
+            takes=lambda given, name=name: (
+                not (
+                    argument == "X"
+                    and name in blind
+                    and given in ("nothing", "moved by 3.51844e+13")
+                )
+            ),
+        )
+        for name in lc.METHODS
+    ]
+
+
+def _in_ensemble(call: Call) -> Call:
+    return Call(call.name, lambda value: call.function([value, B, B]), call.by_length)
+
+
+def _fitted(X: Any, partitions: Any = (A, B)) -> list[Any]:
+    model = lc.LiftedConsensus(3, clusterer="hac", random_state=0)
+    model.fit(X, partitions=None if partitions is None else list(partitions))
+    return [model.consensus_, together(model.predict(X)), np.sort(model.predict_proba(X), axis=1)]
+
+
+@cache
+def _combined() -> lc.Consensus:
+    return lc.consensus([A, B], 3, X, rng=0)
+
+
+def together(labels: Any) -> Any:
+    """Which points share a label, whatever the labels are called."""
+    return np.equal.outer(np.asarray(labels), np.asarray(labels)).astype(float)
+
+
+def _lift_of(X: Any, lift: str, **options: Any) -> list[Any]:
+    made = lc.make_lift(X, A, lift=lift, rng=0, **options)
+    return [made.sums(X, np.eye(3)[A]), made.scores(X, np.ones((1, made.n_components)))]
+
+
+KERNELS = ("gaussian", "laplace", "cauchy", "matern")
+CALLS: dict[str, list[Call]] = {
+    "points": [
+        *_measures("X", needs="vectors"),
+        *_measures("X", needs="points"),
+        *_methods("X"),
+        *(Call(f"represent by {lift}", lambda X, lift=lift: lc.represent(X, [A, B], lift=lift, rng=0)) for lift in LIFTS),
+        *(Call(f"represent by {kernel}", lambda X, kernel=kernel: lc.represent(X, [A, B], kernel=kernel)) for kernel in KERNELS),
+        Call("represent by discrete", lambda X: lc.represent(X, [A, B], kernel="discrete"), takes=lambda name: name != "nothing"),
+        *(Call(f"make_lift by {lift}", lambda X, lift=lift: _lift_of(X, lift), by_length=True) for lift in LIFTS if lift not in ("exact", "auto")),
+        *(Call(f"bandwidth by {rule}", lambda X, rule=rule: lc.bandwidth(X, rule), by_length=True) for rule in _RULES),
+        Call("distance to other points", lambda X: lc.distance(A, B, X, Y=X)),
+        Call("distance_matrix", lambda X: lc.distance_matrix([A, B], X)),
+        Call("compare", lambda X: lc.compare(A, B, X, rng=0), by_length=True, takes=lambda name: name != "nothing"),
+        Call("represent_samples", lambda X: lc.represent_samples([(X, A), (X, B)])),
+        Call("represent to a tolerance", lambda X: lc.represent(X, A, lift="fourier", tol=0.2, rng=0)),
+        Call("bandwidth_profile", lambda X: lc.bandwidth_profile(A, B, X, bandwidths=3, rng=0).values),
+        Call("cluster_distance", lambda X: lc.cluster_distance(A == 0, B == 0, X)),
+        Call("significance", lambda X: lc.significance(A, B, X, n_permutations=3, n_components=8, rng=0).null),
+        Call("make_report", lambda X: lc.make_report({"a": A, "b": B}, X, rng=0), by_length=True),
+        Call("base_partitions", lambda X: lc.base_partitions(X, 3, rng=0)),
+        Call("base_partitions by k-means", lambda X: lc.base_partitions(X, 3, "kmeans", rng=0, n_partitions=2)),
+        Call("LiftedConsensus", _fitted),
+        Call("LiftedConsensus without partitions", lambda X: _fitted(X, None)),
+        Call("ClusterLifter", lambda X: lc.ClusterLifter(8, random_state=0).fit_transform(X), by_length=True),
+        Call("MaxMMDClustering", lambda X: together(lc.MaxMMDClustering(3, n_init=1, random_state=0).fit(X).labels_)),
+        Call("Consensus.predict", lambda X: _combined().predict_proba(X), by_length=True),
+    ],
+    "labels": [
+        *_measures("a"),
+        *_measures("b", needs="table"),
+        *(_in_ensemble(call) for call in _methods("partitions")),
+        Call("Partition.from_labels", lc.Partition.from_labels),
+        Call("as_partition", lc.as_partition),
+        Call("represent", lambda a: lc.represent(X, {"a": a})),
+        Call("represent_samples", lambda a: lc.represent_samples([(X, {"a": a})])),
+        Call("make_lift", lambda a: lc.make_lift(X, {"a": a}, lift="exact")),
+        Call("compare", lambda a: lc.compare(a, B, X)),
+        Call("distance_matrix", lambda a: lc.distance_matrix({"a": a, "b": B}, X)),
+        Call("significance", lambda b: lc.significance(A, b, X, n_permutations=3, n_components=8, rng=0).null),
+        Call("significance by rand", lambda b: lc.significance(A, b, measure="rand", n_permutations=3, rng=0).null),
+        Call("bandwidth_profile", lambda a: lc.bandwidth_profile(a, B, X, bandwidths=3).values),
+        Call("make_report", lambda a: lc.make_report({"a": a, "b": B}, X, rng=0)),
+        Call("LiftedConsensus", lambda a: _fitted(X, [a, B])),
+    ],
+    "memberships": [
+        *_measures("a", soft=True),
+        *(_in_ensemble(call) for call in _methods("partitions")),
+        Call("Partition.from_memberships", lc.Partition.from_memberships),
+        Call("as_partition", lc.as_partition),
+        Call("represent", lambda a: lc.represent(X, {"a": a})),
+        Call("represent by fourier", lambda a: lc.represent(X, {"a": a}, lift="fourier", rng=0)),
+        Call("compare", lambda a: lc.compare(a, B, X)),
+        Call("make_report", lambda a: lc.make_report({"a": a, "b": B}, X, rng=0)),
+        Call("LiftedConsensus", lambda a: _fitted(X, [a, B])),
+        Call("Lift.sums", lambda R: lc.make_lift(X, lift="fourier", rng=0).sums(X, R), takes=lambda name: not name.startswith(("sums of", "all zero", "negative", "infinite", "one column of labels", "sparse negative", "largest"))),
+    ],
+    "weights": [
+        *_measures("weights"),
+        *_methods("weights"),
+        Call("Partition.from_labels", lambda w: lc.Partition.from_labels(A, w)),
+        Call("Partition.from_memberships", lambda w: lc.Partition.from_memberships(R, w)),
+        Call("Partition.with_weights", lambda w: lc.as_partition(A).with_weights(w)),
+        Call("as_partition", lambda w: lc.as_partition(A, W if w is None else w), takes=lambda name: name != "none"),
+        *(Call(f"represent by {lift}", lambda w, lift=lift: lc.represent(X, A, lift=lift, weights=w, rng=0)) for lift in LIFTS),
+        Call("compare", lambda w: lc.compare(A, B, X, weights=w)),
+        Call("distance_matrix", lambda w: lc.distance_matrix([A, B], X, weights=w)),
+        Call("significance", lambda w: lc.significance(A, B, X, weights=w, n_permutations=3, n_components=8, rng=0).null),
+        Call("bandwidth_profile", lambda w: lc.bandwidth_profile(A, B, X, weights=w, bandwidths=3).values),
+        Call("cluster_distance", lambda w: lc.cluster_distance(A == 0, B == 0, X, weights=w)),
+        Call("make_report", lambda w: lc.make_report({"a": A, "b": B}, X, weights=w, rng=0)),
+        Call("represent_samples", lambda w: lc.represent_samples([(X, A)], weights=[w])),
+        Call("MaxMMDClustering", lambda w: lc.MaxMMDClustering(2, random_state=0).fit(X, sample_weight=w).labels_, takes=lambda name: name not in ("too few", "a single number", "tiny", "huge")),
+    ],
+    "count": [
+        *_methods("n_clusters"),
+        *(Call(f"n_components of {lift}", lambda k, lift=lift: lc.represent(X, A, lift=lift, n_components=k, rng=0)) for lift in LIFTS),
+        Call("base_partitions", lambda k: lc.base_partitions(X, k, rng=0)),
+        Call("n_partitions", lambda k: lc.base_partitions(X, 2, "kmeans", rng=0, n_partitions=k)),
+        Call("n_permutations", lambda k: lc.significance(A, B, X, n_permutations=k, n_components=8, rng=0).null),
+        Call("bandwidths", lambda k: lc.bandwidth_profile(A, B, X, bandwidths=k).values, takes=lambda name: name not in ("a list", "an array")),
+        Call("n_components_for points", lambda n: lc.n_components_for(0.1, 0.1, n)),
+        Call("n_sample", lambda k: lc.bandwidth(X, n_sample=k)),
+        Call("bins", lambda k: lc.distance(A, B, X, measure="adco", bins=k)),
+        Call("n_init", lambda k: lc.consensus([A, B], 3, X, n_init=k, rng=0)),
+        Call("consensus of make_report", lambda k: lc.make_report({"a": A, "b": B}, X, consensus=k, rng=0)),
+        Call("LiftedConsensus", lambda k: lc.LiftedConsensus(k, random_state=0).fit(X).labels_),
+        Call("MaxMMDClustering", lambda k: lc.MaxMMDClustering(k, random_state=0).fit(X).labels_),
+        Call("ClusterLifter", lambda k: lc.ClusterLifter(k, random_state=0).fit_transform(X)),
+    ],
+    "number": [
+        *(Call(f"bandwidth of {kernel}", lambda h, kernel=kernel: lc.represent(X, [A, B], kernel=kernel, bandwidth=h)) for kernel in KERNELS),
+        *(Call(f"bandwidth of {lift}", lambda h, lift=lift: lc.represent(X, [A, B], lift=lift, bandwidth=h, rng=0)) for lift in LIFTS),
+        *(Call(f"{kernel.__name__} of", lambda h, kernel=kernel: kernel(bandwidth=h)(X, X)) for kernel in (lc.Gaussian, lc.Laplace, lc.Cauchy, lc.Matern)),
+        Call("several bandwidths", lambda h: lc.Gaussian([1.0, h])(X, X)),
+        Call("weights of bandwidths", lambda h: lc.Gaussian([1.0, 2.0], weights=[1.0, h])(X, X)),
+        Call("nu", lambda nu: lc.Matern(nu, 3.0)(X, X)),
+        Call("bandwidth_profile", lambda h: lc.bandwidth_profile(A, B, X, bandwidths=[1.0, h]).values),
+        Call("n_components_for within", lambda eps: lc.n_components_for(eps, 0.1, 100)),
+        Call("n_components_for surely", lambda delta: lc.n_components_for(0.1, delta, 100)),
+        Call("outer kernel", lambda h: lc.distance(A, B, X, measure="lift_kd", outer_kernel=lc.Gaussian(h))),
+        Call("theta", lambda t: lc.consensus([A, B], 3, X, method="lift_graph", theta=t, rng=0)),
+        Call("power", lambda t: lc.consensus([A, B], 3, X, method="lift_graph", power=t, rng=0)),
+        *(Call(f"consensus by {name}", lambda h, name=name: lc.consensus([A, B], 3, X, method=name, bandwidth=h, rng=0)) for name in ("lift_km", "lift_hac", "lift_graph", "lift_evidence")),
+        Call("MaxMMDClustering", lambda h: lc.MaxMMDClustering(3, bandwidth=h, random_state=0).fit(X).labels_),
+    ],
+    "choice": [
+        Call("measure", lambda v: lc.distance(A, B, X, measure=v)),
+        Call("measure of a matrix", lambda v: lc.distance_matrix([A, B], X, measure=v)),
+        Call("measure of significance", lambda v: lc.significance(A, B, X, measure=v, n_permutations=3)),
+        Call("measures", lambda v: lc.compare(A, B, X, measures=v), takes=lambda name: name not in ("a list", "an array", "a mapping")),
+        Call("method", lambda v: lc.consensus([A, B], 3, X, method=v)),
+        Call("kernel", lambda v: lc.represent(X, A, kernel=v)),
+        Call("lift", lambda v: lc.represent(X, A, lift=v)),
+        Call("lift of make_lift", lambda v: lc.make_lift(X, lift=v)),
+        Call("lift of a profile", lambda v: lc.bandwidth_profile(A, B, X, lift=v)),
+        Call("sampling", lambda v: lc.represent(X, A, lift="fourier", sampling=v)),
+        Call("bandwidth", lambda v: lc.represent(X, A, bandwidth=v), takes=lambda name: name != "a number"),
+        Call("rule", lambda v: lc.bandwidth(X, v)),
+        Call("metric", lambda v: lc.bandwidth(X, metric=v)),
+        Call("kind", lambda v: lc.base_partitions(X, 3, v)),
+        Call("linkage", lambda v: lc.consensus([A, B], 3, X, method="lift_hac", linkage=v)),
+        Call("method of a report", lambda v: lc.make_report({"a": A, "b": B}, X, method=v)),
+        Call("clusterer", lambda v: lc.LiftedConsensus(3, clusterer=v).fit(X, partitions=[A, B])),
+        Call("base", lambda v: lc.LiftedConsensus(3, base=v).fit(X)),
+        Call("lift of ClusterLifter", lambda v: lc.ClusterLifter(3, lift=v).fit(X)),
+    ],
+    "seed": [
+        Call("represent", lambda rng: lc.represent(X, A, lift="fourier", rng=rng)),
+        Call("make_lift", lambda rng: lc.make_lift(X, lift="nystrom", rng=rng)),
+        Call("distance", lambda rng: lc.distance(A, B, X, lift="structured", rng=rng)),
+        Call("distance_matrix", lambda rng: lc.distance_matrix([A, B], X, lift="fourier", rng=rng)),
+        Call("compare", lambda rng: lc.compare(A, B, X, lift="fourier", rng=rng)),
+        Call("consensus", lambda rng: lc.consensus([A, B], 3, X, rng=rng)),
+        Call("significance", lambda rng: lc.significance(A, B, X, n_permutations=3, n_components=8, rng=rng).null),
+        Call("base_partitions", lambda rng: lc.base_partitions(X, 3, rng=rng)),
+        Call("bandwidth_profile", lambda rng: lc.bandwidth_profile(A, B, X, bandwidths=3, rng=rng).values),
+        Call("make_report", lambda rng: lc.make_report({"a": A, "b": B}, X, rng=rng), takes=lambda name: name != "none"),
+    ],
+    "partitions": [
+        *_methods("partitions"),
+        Call("represent", lambda p: lc.represent(X, p)),
+        Call("represent_samples", lambda p: lc.represent_samples([(X, p)])),
+        Call("make_lift", lambda p: lc.make_lift(X, p, lift="exact")),
+        Call("distance_matrix", lambda p: lc.distance_matrix(p, X)),
+        Call("distance_matrix by vi", lambda p: lc.distance_matrix(p, measure="vi")),
+        Call("LiftedConsensus", lambda p: lc.LiftedConsensus(3, clusterer="hac").fit(X, partitions=p).consensus_, takes=lambda name: name != "nothing"),
+    ],
+    "masses": [
+        Call("emd from", lambda a: lc.emd(a, [2.0, 2.0], [[0.0, 1.0], [2.0, 0.0]])),
+        Call("emd to", lambda b: lc.emd([2.0, 2.0], b, [[0.0, 1.0], [2.0, 0.0]])),
+    ],
+    "costs": [Call("emd", lambda C: lc.emd([1.0, 3.0], [2.0, 2.0], C))],
+    "matrix": [
+        Call("represent", lambda K: lc.represent(None, [A, B], kernel=lc.Precomputed(K))),
+        Call("distance", lambda K: lc.distance(A, B, kernel=lc.Precomputed(K))),
+        Call("consensus", lambda K: lc.consensus([A, B], 3, np.arange(N), kernel=lc.Precomputed(K), rng=0)),
+        Call("nystrom", lambda K: lc.make_lift(None, kernel=lc.Precomputed(K), lift="nystrom", rng=0), takes=lambda name: name not in ("another size", "zero")),
+        Call("function", lambda K: lc.represent(list(range(N)), [A, B], kernel=lambda U, V: np.asarray(K)[np.ix_(U, V)]), takes=lambda name: name in ("not a number", "words", "complex ", "indefinite", "huge", "tiny", "zero")),
+    ],
+    "cluster": [
+        Call("cluster_distance from", lambda a: lc.cluster_distance(a, B == 0, X)),
+        Call("cluster_distance to", lambda b: lc.cluster_distance(B == 0, b, X)),
+        Call("cluster_distance of unit vectors", lambda a: lc.cluster_distance(a, B == 0, X, normalise=True)),
+        Call("cluster_distance by features", lambda a: lc.cluster_distance(a, B == 0, X, lift="fourier", rng=0)),
+    ],
+}  # fmt: skip
+
+# Words of which an error about a role has at least one.
+WORDS = {
+    "points": ("X", "Y", "points", "coordinates", "bandwidth", "kernel", "features", "phases", "n_samples"),
+    "labels": ("label", "points", "partition", "noise", "cluster", "one column", "frame", "memberships"),
+    "memberships": ("membership", "ragged", "partition", "cluster", "names", "points"),
+    "weights": ("weight",),
+    "count": ("n_", "bandwidths", "bins", "consensus", "clusters", "whole number", "n must be"),
+    "number": ("bandwidth", "eps", "delta", "nu", "weights", "theta", "power", "zero vector", "apart"),
+    "choice": ("must be", "rule", "kernel", "clusterer"),
+    "seed": ("rng", "seed"),
+    "partitions": ("partition", "labels", "frame", "memberships", "column"),
+    "masses": ("a ", "b ", "mass", "C "),
+    "costs": ("C ",),
+    "matrix": ("kernel", "points", "zero vector", "entries"),
+    "cluster": ("cluster", "a ", "b "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("adversary", ADVERSARIES, ids=str)
+def test_every_function_answers_rightly_or_says_what_is_wrong(adversary):
+    complaints = []
+    turn = ADVERSARIES.index(adversary)
+    for i, call in enumerate(CALLS[adversary.role]):
+        if not call.takes(adversary.name):
+            continue
+        if not (LONG or adversary.twin is ALL or (i + turn) % 4 == 0):
+            continue  # each fourth of the functions in turn; what is refused costs nothing
+        with no_longer_than(_PATIENCE):
+            complaint = judge(call, adversary)
+        if complaint:
+            complaints.append(f"{call.name}: {complaint}")
+    assert not complaints, "\n".join(complaints)
+
+
+def test_every_public_function_meets_adversaries():
+    values = {"MEASURES", "METHODS", "Measure", "Method", "Lift", "Comparison", "Consensus"}
+    values |= {"Profile", "Report", "Representation", "Significance", "Transport", "Discrete"}
+    values |= {"StreamedConsensus", "Blocks", "TableScan", "Tally"}
+    elsewhere = {
+        "load_representation": "files",
+        "scan_table": "files",
+        "mmd_objective": "takes a Representation",
+    }
+    text = Path(__file__).read_text()
+    for name in set(lc.__all__) - values - set(elsewhere):
+        assert f"lc.{name}" in text, name
+
+
+def judge(call: Call, adversary: Any) -> str | None:
+    """What is wrong with how a function takes an input; None if nothing is."""
+    value = adversary.make()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            answer = numbers(call.function(value))
+        except Exception as error:
+            if odd := _odd_warnings(caught):
+                return odd
+            has_twin = adversary.twin is not None and adversary.twin is not ALL
+            if has_twin and not adversary.rescaled and expected(call, adversary) is not None:
+                return f"refused, unlike its plain twin: {type(error).__name__}: {error}"
+            return _unclear(error, WORDS[adversary.role])
+    if odd := _odd_warnings(caught):
+        return odd
+    if not all(np.isfinite(part).all() for part in answer):
+        return f"an answer that is not finite: {answer}"
+    if adversary.twin is ALL:
+        return "not refused"
+    if adversary.twin is None or (adversary.rescaled and call.by_length):
+        return None
+    right = expected(call, adversary)
+    if right is None:
+        return "answered, though its plain twin is refused"
+    return _difference(answer, right, adversary.tolerance)
+
+
+_known: dict[tuple[int, int], list[Any] | None] = {}
+
+
+def expected(call: Call, adversary: Any) -> list[Any] | None:
+    """The answer for the plain twin; None if it is refused."""
+    key = id(call), id(adversary.twin)
+    if key not in _known:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                _known[key] = numbers(call.function(adversary.twin))
+            except (TypeError, ValueError):
+                _known[key] = None
+    return _known[key]
+
+
+def _difference(answer: list[Any], right: list[Any], tolerance: float) -> str | None:
+    if [part.shape for part in answer] != [part.shape for part in right]:
+        return "an answer of another shape"
+    for got, wanted in zip(answer, right, strict=True):
+        scale = max(float(np.abs(wanted).max(initial=0.0)), 1.0)
+        if np.abs(got - wanted).max(initial=0.0) > tolerance * scale:
+            return f"{got} instead of {wanted}"
+    return None
+
+
+def _odd_warnings(caught: list[Any]) -> str | None:
+    """Warnings that are not ours."""
+    odd = [w for w in caught if w.category is not UserWarning]
+    odd = [w for w in odd if "max_iter=" not in str(w.message)]
+    return f"warned: {odd[0].category.__name__}: {odd[0].message}" if odd else None
+
+
+def _unclear(error: Exception, words: tuple[str, ...]) -> str | None:
+    """Why an error is not a clear one, if it is not."""
+    ours = type(error).__module__.startswith("liftcluster") and isinstance(error, ValueError)
+    if not ours and type(error) not in (ValueError, TypeError):
+        return f"{type(error).__name__}: {error}"
+    raised_in = traceback.extract_tb(error.__traceback__)[-1].filename
+    if not any(place in raised_in for place in ("liftcluster/", "sklearn/")):
+        return f"by chance, in {raised_in}: {error}"
+    message = str(error)
+    if len(message.split()) < 4 or len(message) > 1500:
+        return f"not a sentence: {message!r}"
+    if "sklearn/" not in raised_in and not any(word in message for word in words):
+        return f"does not name the argument: {message}"
+    return None
+
+
+def numbers(answer: Any) -> list[Any]:
+    """The numbers that an answer consists of, in an order that does not depend on names."""
+    if answer is None or isinstance(answer, str | bytes):
+        return []
+    if isinstance(answer, bool | int | float | np.number):
+        return [np.asarray(answer, dtype=np.float64)]
+    if isinstance(answer, np.ndarray) or hasattr(answer, "__array_namespace__"):
+        return [np.asarray(answer, dtype=np.float64)]
+    if sp.issparse(answer):
+        return [answer.toarray()]
+    if isinstance(answer, lc.Partition):
+        return [answer.labels.astype(float), answer.memberships.toarray(), answer.masses]
+    if isinstance(answer, lc.Representation):
+        # One feature has no error to speak of: infinite, by design.
+        errors = answer.distance_errors() if answer.n_components > 2 else None
+        return [answer.inner_products(), answer.masses, *numbers(errors)]
+    if isinstance(answer, lc.Consensus):
+        parts = (
+            together(answer.labels),
+            np.sort(answer.memberships, axis=1),
+            answer.confidence,
+            answer.mean_distance,
+            answer.score,
+        )
+        return [number for part in parts for number in numbers(part)]
+    if isinstance(answer, lc.Comparison):
+        return [number for e in answer.values.values() for number in numbers([e.value, e.error])]
+    if isinstance(answer, lc.Transport):
+        return numbers([answer.cost, answer.plan])
+    if isinstance(answer, lc.Report):
+        return numbers(answer.to_dict())
+    if isinstance(answer, lc.Lift):
+        return numbers(answer.n_components)
+    if hasattr(answer, "compute"):  # of points that Dask holds
+        return numbers(answer.compute(scheduler="synchronous"))
+    if isinstance(answer, Mapping):
+        return [number for part in answer.values() for number in numbers(part)]
+    if isinstance(answer, list | tuple):
+        return [number for part in answer for number in numbers(part)]
+    raise TypeError(f"no numbers in {type(answer).__name__}")
+
+
+@contextmanager
+def no_longer_than(seconds: int):
+    def stop(*_: Any) -> None:
+        raise AssertionError(f"still running after {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
