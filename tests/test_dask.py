@@ -219,6 +219,25 @@ def test_labels_in_memory_go_with_their_own_chunk(monkeypatch):
     np.testing.assert_array_equal(found.sums, expected.sums)
 
 
+def test_points_that_labels_are_made_of_are_made_once():
+    calls = []
+    numbers = da.arange(3 * ROWS, chunks=ROWS)
+    X = numbers.map_blocks(
+        lambda rows: calls.append(len(rows)) or points_of(rows),
+        dtype=float,
+        new_axis=1,
+        chunks=(numbers.chunks[0], (16,)),
+        meta=np.empty((0, 16)),
+    )
+    labels = {
+        i: X.map_blocks(labels_of, i, drop_axis=1, dtype=int, meta=np.empty(0, int))
+        for i in range(4)
+    }
+    with dask.config.set(scheduler="sync"):
+        lc.represent(X, labels, lift=single_floats(points_of(np.arange(ROWS))))
+    assert calls == [ROWS] * 3
+
+
 def one_if_alone(shared, block):
     return np.array([n_threads(), len(block.X)])
 
@@ -325,7 +344,7 @@ def test_measures_have_the_values_of_memory(client):
     assert [str(move) for move in found.moves] == [str(move) for move in expected.moves]
     D = lc.distance_matrix(labels, measure="vi")
     np.testing.assert_allclose(D, lc.distance_matrix(known, measure="vi"), atol=1e-12)
-    with pytest.raises(ValueError, match="wants all of them in memory"):
+    with pytest.raises(ValueError, match="it wants all in memory"):
         lc.distance(labels["p1"], labels["p2"], X, measure="centroid")
 
 

@@ -350,18 +350,16 @@ def _recut(rows: Any, sizes: tuple[int, ...], wanted: tuple[int, ...]) -> Any:
 
 
 def _low_level(collections: list[Any]) -> tuple[Graph, list[list[Any]]]:
-    """One graph of tasks for all of them, optimised, and the keys of the chunks of each."""
-    import dask
+    """One graph of tasks for all of them, and the keys of the chunks of each."""
     from dask._task_spec import convert_legacy_graph
     from dask.core import flatten
 
-    # Arrays together, so that what they share is made once. Tables each by itself, which reads no
-    # column that is not asked for; their tasks are fused later, when it is known who shares what.
-    arrays = iter(dask.optimize(*filter(_is_array, collections)))
+    # Not by Dask's own fusion, which makes points anew for every array that is made of them. Tasks
+    # are fused later, when it is known who shares what. Tables read only the columns asked for.
     graph: Graph = {}
     keys = []
     for rows in collections:
-        optimised = next(arrays) if _is_array(rows) else rows.optimize(fuse=False)
-        graph.update(optimised.__dask_graph__())
-        keys.append(list(flatten(optimised.__dask_keys__())))
+        plain = rows if _is_array(rows) else rows.optimize(fuse=False)
+        graph.update(plain.__dask_graph__())
+        keys.append(list(flatten(plain.__dask_keys__())))
     return convert_legacy_graph(graph), keys
