@@ -12,8 +12,10 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-EXTRAS = ("graph", "nufft", "plot", "anndata", "parquet", "test")
-_LEAST = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[a-z,]+\])?>=(?P<version>[0-9.]+)")
+EXTRAS = ("graph", "nufft", "plot", "dask", "anndata", "parquet", "test")
+_LEAST = re.compile(
+    r"(?P<name>[A-Za-z0-9._-]+(?:\[[a-z,]+\])?)>=(?P<version>[0-9.]+)(?P<where>;.*)?"
+)
 
 
 def oldest() -> list[str]:
@@ -29,7 +31,7 @@ def _pinned(line: str) -> str:
     if found is None:
         sys.exit(f"pyproject.toml: {line!r} names no least version; write it as name>=version")
 
-    return f"{found['name']}=={found['version']}"
+    return f"{found['name']}=={found['version']}{found['where'] or ''}"
 
 
 if __name__ == "__main__":
