@@ -166,8 +166,8 @@ def make_rng(rng: RngLike) -> np.random.Generator:
         )
     try:
         return np.random.default_rng(rng)
-    except (TypeError, ValueError):
-        raise TypeError(
+    except (TypeError, ValueError) as error:  # what it is not, and a number below zero
+        raise type(error)(
             "rng must be a whole number from zero on, a numpy.random.Generator or None, "
             f"got {rng!r}"
         ) from None
