@@ -81,7 +81,7 @@ READERS = ["compare {} ", "consensus {} -k 2 --out found.csv ", "report {} --out
         ("mine.csv", None, "-l u,v --lift up", "--lift must be one of"),
         ("mine.csv", None, "-l u,v -c x,y --bandwidth wide", "bandwidth rule must be one of"),
         ("mine.csv", None, "-l u,v --bandwidth -3", "--bandwidth must be positive"),
-        ("mine.csv", None, "-l u,v --bogus", "No such option: --bogus"),
+        ("mine.csv", None, "-l u,v --bogus", "No such option"),
         ("mine.csv", None, "-l u,v --seed one", "Invalid value for '--seed'"),
         ("mine.csv", None, "-l u,,v", "a name is missing between the commas"),
     ],
