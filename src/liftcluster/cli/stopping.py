@@ -46,6 +46,7 @@ class Stop:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
+        _release_semaphores()
         os._exit(code)
 
 
@@ -92,6 +93,13 @@ def _watch(heard: socket.socket, heeded: set[int], ended: threading.Event) -> No
             return
 
 
+def _release_semaphores() -> None:
+    """Those of processes that worked for the command: Python warns of what nobody gave back."""
+    if (util := sys.modules.get("multiprocessing.util")) is not None:
+        with suppress(Exception):  # whatever goes wrong, the process is about to end
+            util._run_finalizers(0)
+
+
 def _end(code: int) -> NoReturn:
     """Leave at once: no lock is waited for, so nothing that the work holds can prevent it."""
     remove_unfinished()
@@ -99,4 +107,5 @@ def _end(code: int) -> NoReturn:
         if sys.stderr is not None and os.isatty(2):
             os.write(2, _SHOW_CURSOR)  # a progress bar has hidden it
         os.write(2, b"liftcluster: stopped\n")
+    _release_semaphores()
     os._exit(code)
