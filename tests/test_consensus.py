@@ -1,6 +1,7 @@
 """Consensus: optimal on small cases, faithful to its inputs, of use to new points."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -808,3 +809,14 @@ def test_a_method_that_chooses_k_itself_says_so(method):
     ):
         lc.consensus([labels] * 3, 2, X, method=method, rng=0)
     assert lc.consensus([labels] * 3, 4, X, method=method, rng=0).n_clusters == 4
+
+
+def test_groups_are_called_by_the_inputs_whatever_the_seed():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 5, 100)
+    X = (9 * rng.normal(size=(5, 2)))[truth] + rng.normal(size=(100, 2))
+    inputs = [truth, np.where(rng.random(100) < 0.05, 0, truth)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = [lc.consensus(inputs, 5, X, rng=seed).labels.tolist() for seed in range(8)]
+    assert found == found[:1] * 8

@@ -460,7 +460,13 @@ LINE = [[0.0], [1.0], [2.0]]
         ({"a": A, "b": B}, LINE, {"view": LINE}, ValueError, "view must have two columns"),
         ({"a": A, "b": B}, LINE, {"title": 7}, TypeError, "title must be text"),
         ({"a": A, "b": B}, LINE, {"rng": "x"}, TypeError, "rng must be an int"),
-        ({"a": A, "b": B}, LINE, {"rng": -1}, ValueError, "rng must be a whole number from zero on"),
+        (
+            {"a": A, "b": B},
+            LINE,
+            {"rng": -1},
+            ValueError,
+            "rng must be a whole number from zero on",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_one_sentence(partitions, points, options, error, message):

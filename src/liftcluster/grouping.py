@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import namespace
-from ._typing import FloatArray
+from ._typing import FloatArray, IntArray
 from .kernels import as_kernel
 from .lifts.choice import choose_lift
 from .methods.lifted import group_by, group_centres
@@ -47,7 +47,20 @@ def group_clusters(
         if options:
             raise TypeError(f"a clusterer has its own settings; got {', '.join(options)}")
         codes, name = group_by(method, rep, k, rng=rng), "lift_km"
+    codes = in_order_of_appearance(codes)
     return group_centres(rep, codes, int(codes.max()) + 1), name
+
+
+def in_order_of_appearance(codes: IntArray) -> IntArray:
+    """The same groups, that of the first cluster called 0, and so on.
+
+    So what groups are called depends on the inputs, and not on which random centre k-means came
+    from, or on the last bits that decide it.
+    """
+    _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(rank[codes])
 
 
 def distances_to_inputs(D: FloatArray) -> tuple[float, float]:
