@@ -1,6 +1,7 @@
 """Settings for all tests."""
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
 
@@ -12,3 +13,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("default")
+
+# Commands that tests start are to hear signals even where the tests were started by nohup or in the
+# background of a script, which ignore some: what is caught here is theirs again.
+for name in ("SIGINT", "SIGHUP", "SIGTERM"):
+    number = getattr(signal, name, None)
+    if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
