@@ -14,16 +14,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import liftcluster as lc
-from benchmarks.timing import best_times, machine
+from benchmarks.timing import best_times, machine, peak_memory
 from liftcluster import checkpoint
 
 RESULTS = Path(__file__).parent / "results" / "out_of_core.md"
@@ -62,26 +60,6 @@ def anonymous() -> float:
     raise OSError("this system does not tell RssAnon")
 
 
-def peak_anonymous(job: Callable[[], object]) -> float:
-    """How many MiB of anonymous memory the job took at most beyond those before it."""
-    done, before = threading.Event(), anonymous()
-    peak = before
-
-    def watch() -> None:
-        nonlocal peak
-        while not done.wait(0.005):
-            peak = max(peak, anonymous())
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        job()
-    finally:
-        done.set()
-        watcher.join()
-    return peak - before
-
-
 def lift_all(folder: Path, d: int, rho: int) -> list[str]:
     X, labels = open_files(folder, d)
     seconds = 0.0
@@ -92,7 +70,7 @@ def lift_all(folder: Path, d: int, rho: int) -> list[str]:
         lc.represent(X, labels, n_components=rho, rng=0)
         seconds = time.perf_counter() - start
 
-    peak = peak_anonymous(work)
+    peak = peak_memory(work, anonymous)
     size = (folder / "X.bin").stat()
     return [
         f"{len(X):,} points × {d} float32 ({size.st_size / 1e9:.1f} GB, "

@@ -29,22 +29,23 @@ def growth(sizes: list[int], seconds: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def peak_memory(job: Callable[[], object]) -> float:
-    """How many MiB the process grew by at most while the job ran."""
+def peak_memory(job: Callable[[], object], measure: Callable[[], float] | None = None) -> float:
+    """How many MiB the process grew by at most while the job ran, by some measure of its size."""
+    measure = measure or _resident
     done = threading.Event()
-    before = _resident()
+    before = measure()
     peak = before
 
     def watch() -> None:
         nonlocal peak
         while not done.wait(0.005):
-            peak = max(peak, _resident())
+            peak = max(peak, measure())
 
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
         job()
-        peak = max(peak, _resident())
+        peak = max(peak, measure())
     finally:
         done.set()
         watcher.join()

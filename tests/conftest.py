@@ -3,6 +3,7 @@
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -20,3 +21,17 @@ for name in ("SIGINT", "SIGHUP", "SIGTERM"):
     number = getattr(signal, name, None)
     if number is not None and signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command in this process: its exit code, stdout and stderr."""
+    from liftcluster.cli import main
+
+    def run(*args):
+        with pytest.raises(SystemExit) as stopped:
+            main([str(arg) for arg in args])
+        shown = capsys.readouterr()
+        return stopped.value.code, shown.out, shown.err
+
+    return run

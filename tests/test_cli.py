@@ -17,7 +17,7 @@ from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
 import liftcluster as lc
-from liftcluster.cli import app, main
+from liftcluster.cli import app
 from liftcluster.files import open_table
 
 ROOT = Path(__file__).parent.parent
@@ -26,19 +26,6 @@ KMEANS = KMeans(3, n_init=1, random_state=0).fit(X).labels_
 WARD = AgglomerativeClustering(3).fit(X).labels_
 COMPLETE = AgglomerativeClustering(4, linkage="complete").fit(X).labels_
 COLUMNS = ["--columns", "a,b,c,d"]
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command in this process: its exit code, stdout and stderr."""
-
-    def run(*args):
-        with pytest.raises(SystemExit) as stopped:
-            main([str(arg) for arg in args])
-        shown = capsys.readouterr()
-        return stopped.value.code, shown.out, shown.err
-
-    return run
 
 
 @pytest.fixture

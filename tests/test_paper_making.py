@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from liftcluster.cli import main
 from liftcluster.paper import SECTIONS, Settings, combining, data, make_paper
 from liftcluster.paper import making as making_module
 from liftcluster.paper.data import Labelled, Located, MissingData, load, locate
@@ -28,19 +27,6 @@ from liftcluster.paper.working import do_all
 
 ROOT = Path(__file__).parent.parent
 QUICK = Settings(seeds=2, seeds_mnist=1)
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command in this process: its exit code, stdout and stderr."""
-
-    def run(*args):
-        with pytest.raises(SystemExit) as stopped:
-            main([str(arg) for arg in args])
-        shown = capsys.readouterr()
-        return stopped.value.code, shown.out, shown.err
-
-    return run
 
 
 @pytest.fixture
