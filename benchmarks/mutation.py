@@ -35,14 +35,16 @@ LIST = ROOT / "docs" / "mutants.md"
 TESTS = {
     "partition": ("test_partition", "test_hardened"),
     "transport": ("test_transport", "test_hardened"),
-    "representation": ("test_representation", "test_uncertainty"),
-    "measures/information": ("test_information",),
-    "measures/lifted": ("test_lifted",),
-    "measures/pairs": ("test_pairs",),
-    "measures/registry": ("test_measures",),
-    "measures/spatial": ("test_spatial",),
-    "measures/spatial_agreement": ("test_spatial",),
-    "methods/lifted": ("test_consensus",),
+    "representation": ("test_representation", "test_uncertainty", "test_hardened"),
+    "measures/information": ("test_information", "test_measures"),
+    "measures/lifted": ("test_lifted", "test_measures"),
+    "measures/pairs": ("test_pairs", "test_measures"),
+    "measures/registry": ("test_measures", "test_comparison"),
+    "measures/spatial": ("test_spatial", "test_measures"),
+    "measures/spatial_agreement": ("test_spatial", "test_measures"),
+    "methods/lifted": ("test_consensus", "test_hardened"),
+    "grouping": ("test_consensus", "test_streamed_consensus"),
+    "combination": ("test_consensus", "test_label_consensus"),
 }
 
 
@@ -300,6 +302,16 @@ class Mutator:
         self.path = PACKAGE / f"{module}.py"
         self.todo, self.answer, self.show = todo, answer, show
         self.out = os.dup(1)  # which pytest does not capture
+        self.failed = False
+
+    def pytest_runtest_logreport(self, report) -> None:
+        self.failed |= report.failed
+
+    def fails(self, item) -> bool:
+        """Run one test as pytest does, with the warnings that its marks allow."""
+        self.failed = False
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+        return self.failed
 
     def pytest_runtestloop(self, session) -> bool:
         if session.testsfailed:
@@ -320,7 +332,7 @@ class Mutator:
 
             def attempt(mutant=mutant, chosen=chosen) -> int:
                 self.change(mutant)
-                return int(any(_fails(items[i]) for i in chosen))
+                return int(any(self.fails(items[i]) for i in chosen))
 
             killed.append(in_child(attempt, limit) != 0)
             if not killed[-1]:
@@ -342,7 +354,7 @@ class Mutator:
             for i, item in enumerate(items):
                 measured.switch_context(str(i))
                 start = time.monotonic()
-                if _fails(item):
+                if self.fails(item):
                     failed.append(item.nodeid)
                 seconds.append(time.monotonic() - start)
             measured.stop()
@@ -456,12 +468,6 @@ def _pytest(arguments: list[str], plugins: list) -> int:
 
 _QUIET = ["-q", "-p", "no:cacheprovider", "--no-header", "--tb=no"]
 _QUIET += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # what is imported before the fork
-
-
-def _fails(item) -> bool:
-    from _pytest.runner import runtestprotocol
-
-    return any(report.failed for report in runtestprotocol(item, log=False, nextitem=None))
 
 
 def in_child(function, timeout: float, *, silent: bool = True) -> int | None:
