@@ -4,12 +4,13 @@ import os
 import signal
 
 import pytest
+from amount import TIMES
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "default",
     deadline=None,  # machines are noisy
-    max_examples=2000 if os.environ.get("LIFTCLUSTER_TESTS") == "long" else 40,
+    max_examples=40 * TIMES,
     derandomize=bool(os.environ.get("CI")),
     suppress_health_check=[HealthCheck.too_slow],
 )

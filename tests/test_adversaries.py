@@ -8,7 +8,6 @@ Neither comes with warnings but our own.
 
 from __future__ import annotations
 
-import os
 import signal
 import traceback
 import warnings
@@ -23,12 +22,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from adversaries import ADVERSARIES, ALL, A, B, N, R, W, X
+from amount import TIMES
 
 import liftcluster as lc
 from liftcluster.lifts.choice import LIFTS
 from liftcluster.scales import _RULES
 
-LONG = os.environ.get("LIFTCLUSTER_TESTS") == "long"  # every input in every function
 _PATIENCE = 60  # seconds after which a call hangs; the slowest takes less than one
 
 
@@ -304,7 +303,7 @@ def test_every_function_answers_rightly_or_says_what_is_wrong(adversary):
     for i, call in enumerate(CALLS[adversary.role]):
         if not call.takes(adversary.name):
             continue
-        if not (LONG or adversary.twin is ALL or (i + turn) % 4 == 0):
+        if not (TIMES > 1 or adversary.twin is ALL or (i + turn) % 4 == 0):
             continue  # each fourth of the functions in turn; what is refused costs nothing
         with no_longer_than(_PATIENCE):
             complaint = judge(call, adversary)

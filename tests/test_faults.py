@@ -1,7 +1,7 @@
 """Commands that are killed, stopped, or find the disk full: what was there stays, nothing is half.
 
 The commands run as a person runs them, in a process of their own, on tables that take them from
-seconds to minutes. With ``LIFTCLUSTER_FUZZ`` they are stopped at many more moments.
+seconds to minutes. With ``LIFTCLUSTER_LONG`` they are stopped at many more moments.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from amount import TIMES
 
 import liftcluster as lc
 import liftcluster.cli
@@ -62,7 +63,6 @@ def stop(process, by):
     return process.returncode, out, err
 
 
-TIMES = int(os.environ.get("LIFTCLUSTER_FUZZ", "1"))
 MOMENTS = [0.0, 1.5] if TIMES == 1 else np.linspace(0, 6, 20).round(2).tolist()
 
 

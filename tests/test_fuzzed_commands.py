@@ -1,6 +1,6 @@
 """Any words on the command line: an answer or one line, exit code 0 or 2, never a trace.
 
-``LIFTCLUSTER_FUZZ=100`` takes a hundred times as many examples, new ones each time.
+``LIFTCLUSTER_LONG=100`` takes a hundred times as many examples, new ones each time.
 """
 
 import contextlib
@@ -10,9 +10,9 @@ import sys
 
 import numpy as np
 import pytest
+from amount import TIMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_fuzzed_files import TIMES
 
 import liftcluster as lc
 from liftcluster.cli import main

@@ -1,6 +1,6 @@
 """Files of strangers: a right table, or one clear error that names the file, and nothing else.
 
-A few minutes' worth with fixed seeds; ``LIFTCLUSTER_FUZZ=100`` takes a hundred times as many
+A few minutes' worth with fixed seeds; ``LIFTCLUSTER_LONG=100`` takes a hundred times as many
 examples, new ones each time.
 """
 
@@ -15,6 +15,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from amount import TIMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,6 @@ from liftcluster.files import InputError, open_table, read_clusterings
 from liftcluster.files import cells as cells_module
 from liftcluster.storage import name_from_json, write_npz
 
-TIMES = int(os.environ.get("LIFTCLUSTER_FUZZ", "1"))
 fuzzed = settings(max_examples=80 * TIMES, derandomize=TIMES == 1)
 
 ROWS = [(0.5 * i, i % 7, "ab c"[i % 3 :], "é\U0001f600,"[i % 3]) for i in range(12)]

@@ -1,7 +1,7 @@
 """Laws that hold for every measure, kernel, lift and method: whatever is registered is held to them.
 
 Traits that single measures claim are tested in `test_measures.py`; here is what holds for all.
-``LIFTCLUSTER_TESTS=long`` tries fifty times as many problems.
+``LIFTCLUSTER_LONG=50`` tries fifty times as many problems.
 """
 
 from operator import attrgetter
