@@ -107,6 +107,17 @@ def test_few_points_are_lifted_exactly(tmp_path, n):
     assert_same(found, lc.represent(X, labels, weights=np.arange(1.0, n + 1)))
 
 
+def test_few_points_keep_their_labels_and_weights_apart_whatever_shares_an_origin():
+    X, labels = problem(n=60)
+    w = np.random.default_rng(0).uniform(1, 2, 60)
+    together = lc.Blocks([{"X": X, "truth": labels["truth"], "text": labels["text"], "w": w}])
+    parts = {"truth": together["truth"], "noisy": lc.Blocks([labels["noisy"]])}
+    parts["text"] = together["text"]
+    found = lc.represent(together["X"], parts, weights=together["w"])
+    assert found.lift.is_exact
+    assert_same(found, lc.represent(X, {name: labels[name] for name in parts}, weights=w))
+
+
 def test_exact_lifts_of_many_points_are_refused(tmp_path, monkeypatch):
     X, labels = problem()
     monkeypatch.setattr("liftcluster.surveying._WHOLE_UP_TO", 120)

@@ -129,9 +129,10 @@ class Stream:
 
     def gather(self) -> tuple[Array | None, dict[Hashable, Partition]]:
         """All of it in memory, for few points."""
-        size = block_rows(1)
-        pieces = [tuple(found.values()) for _, found in read_together(self.sources, size)]
-        whole = dict(zip(self.sources, joined(pieces), strict=True)) if pieces else {}
+        names, size = list(self.sources), block_rows(1)
+        read = read_together(self.sources, size)  # what shares an origin comes side by side
+        pieces = [tuple(found[name] for name in names) for _, found in read]
+        whole = dict(zip(names, joined(pieces), strict=True)) if pieces else {}
         w = whole.get("weights", self.weights)
         parts = {
             name: as_partition(whole[_called(name)] if isinstance(p, Source) else p, w)
