@@ -114,9 +114,10 @@ class _Looks:
     def _parts(self, lift: Lift, stream: Stream, start: int) -> Iterator[tuple[int, Tally]]:
         """What the rows from ``start`` on add, and where the next part begins."""
         if is_on_dask(stream):
-            with busy("lifting", show=self.progress):
-                tally = tally_chunks(stream, lift)
-            yield int(tally.sizes.max()), tally
+            if start == 0:  # else the whole was added before an interruption: it is one part
+                with busy("lifting", show=self.progress):
+                    tally = tally_chunks(stream, lift)
+                yield int(tally.sizes.max()), tally
             return
         for block in shown_blocks(stream, "lifting", self.progress, start):
             yield block.rows.stop, Tally.of(lift, block.X, block.partitions)
