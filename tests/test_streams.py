@@ -171,6 +171,25 @@ def test_where_an_iterable_is_cut_changes_no_bit(cuts, label_cuts):
     assert found.cluster_names == ("a", "b", "c", "d")
 
 
+@pytest.mark.parametrize("rows", [1, 7, 20, 30, 50])  # that a reader has; a block has 20
+@pytest.mark.parametrize("n", [60, 150])
+def test_a_reader_may_fill_the_same_arrays_again(rows, n):
+    X, labels = problem(n)
+    w = np.random.default_rng(0).uniform(1, 2, n)
+
+    def read():
+        mine = {"X": np.empty((rows, 2)), "label": np.empty(rows, dtype=int), "w": np.empty(rows)}
+        for start in range(0, n, rows):
+            size = min(rows, n - start)
+            for name, whole in {"X": X, "label": labels["noisy"], "w": w}.items():
+                mine[name][:size] = whole[start : start + size]
+            yield {name: array[:size] for name, array in mine.items()}
+
+    blocks = lc.Blocks(read)
+    found = lc.represent(blocks["X"], {"p": blocks["label"]}, weights=blocks["w"], rng=0)
+    assert_same(found, lc.represent(X, {"p": labels["noisy"]}, weights=w, rng=0))
+
+
 def test_labels_may_appear_late_and_noise_may_fill_blocks(tmp_path):
     X = np.random.default_rng(0).standard_normal((150, 2))
     labels = np.full(150, -1)

@@ -82,6 +82,8 @@ def _cut(
             if rows == size:
                 yield joined(held)
                 held, rows = [], 0
+        if held:  # a reader may fill the same array with its next block
+            held[-1] = tuple(part.copy() for part in held[-1])
     if held:
         yield joined(held)
 

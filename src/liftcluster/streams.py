@@ -131,7 +131,7 @@ class Stream:
         """All of it in memory, for few points."""
         names, size = list(self.sources), block_rows(1)
         read = read_together(self.sources, size)  # what shares an origin comes side by side
-        pieces = [tuple(found[name] for name in names) for _, found in read]
+        pieces = [tuple(found[name].copy() for name in names) for _, found in read]
         whole = dict(zip(names, joined(pieces), strict=True)) if pieces else {}
         w = whole.get("weights", self.weights)
         parts = {
