@@ -3,7 +3,10 @@
 import itertools
 import warnings
 
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from generators import blobs, soft_memberships
@@ -141,6 +144,29 @@ def test_soft_memberships_and_weights_stream(tmp_path, form):
         rng=0,
     )
     assert_same(found, lc.represent(X, {"soft": R, "hard": labels["noisy"]}, weights=w, rng=0))
+
+
+@pytest.mark.parametrize("n", [60, 150])
+def test_columns_of_data_frames_name_the_clusters(n):
+    X, _ = problem(n)
+    R = pd.DataFrame(soft_memberships(np.random.default_rng(3), n, 3), columns=["z", 5, "a"])
+    pieces = lc.Blocks([R[:7], R[7:50], R[50:]])
+    lazy = [dd.from_pandas(R, npartitions=parts) for parts in (3, 5)]
+    lazy_points = da.from_array(X, chunks=(n // 3, 2))
+    for points, soft in ((X, pieces), (lazy_points, lazy[0]), (lazy_points, lazy[1])):
+        found = lc.represent(points, {"soft": soft}, rng=0)
+        assert_same(found, lc.represent(X, {"soft": R}, rng=0))
+        assert found.cluster_names == ("z", 5, "a")
+
+
+def test_columns_that_change_places_between_blocks_are_refused():
+    X, labels = problem()
+    frame = pd.DataFrame(X, columns=["x", "y"])
+    for turned in (frame[70:][["y", "x"]], X[70:]):
+        with pytest.raises(ValueError, match=r"those before it have \['x', 'y'\]; give all"):
+            lc.represent(lc.Blocks([frame[:70], turned]), labels)
+    found = lc.represent(lc.Blocks([frame[:70], frame[:0][["y"]], frame[70:]]), labels, rng=0)
+    assert_same(found, lc.represent(X, labels, rng=0))
 
 
 def test_partitions_in_memory_keep_their_weights_and_names(tmp_path):

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from .sources import Origin, Source, len_of
+from .sources import NamedColumns, Origin, Source, len_of
 
 __all__ = ["joined", "read_together"]
 
@@ -98,6 +98,8 @@ def joined(pieces: list[Chunk]) -> Chunk:
 def _concatenated(parts: Sequence[Any]) -> Any:
     if any(sp.issparse(part) for part in parts):
         return sp.vstack(parts, format="csr")
+    if isinstance(parts[0], NamedColumns):
+        return NamedColumns(_concatenated([part.rows for part in parts]), parts[0].columns)
     if any(isinstance(part, np.ma.MaskedArray) for part in parts):
         return np.ma.concatenate(parts)  # type: ignore[no-untyped-call]
     kinds = {part.dtype.kind for part in parts}
