@@ -156,6 +156,7 @@ def _chunks(stream: Stream) -> tuple[ChunkedRows, list[_Own]]:
             )
         found[name] = origin.rows
     rows = cut_alike(found, first.sizes)
+    stream.check_all_used(rows.n)
     own = []
     for start, size in zip(rows.starts, rows.sizes, strict=True):
         beside = stream.in_memory(slice(start, start + size))

@@ -94,7 +94,7 @@ class Stream:
         for rows, found in self._read(start):
             yield checked_block(rows, found | self.in_memory(rows), self.partitions)
             row = rows.stop
-        self._check_all_used(row)
+        self.check_all_used(row)
 
     def _read(self, start: int) -> Iterator[tuple[slice, dict[str, Any]]]:
         sources, size = self.sources, self.block_rows
@@ -117,14 +117,16 @@ class Stream:
                 found[_called(name)] = Partition(p.assignment[rows], p.names, p.weights[rows])
         return found
 
-    def _check_all_used(self, rows: int) -> None:
+    def check_all_used(self, rows: int) -> None:
+        """Refuse what is in memory and longer than the points, now that all have come."""
         if rows == 0:
             raise ValueError("X has no rows; at least one point is needed")
-        for name, p in self.partitions.items():
-            if isinstance(p, Partition) and p.n != rows:
+        named = {_called(name): p for name, p in self.partitions.items()}
+        for name, part in (named | {"weights": self.weights}).items():
+            if isinstance(part, Partition | np.ndarray) and len(part) != rows:
                 raise ValueError(
-                    f"partition {name!r} has {p.n} entries but {rows} points came; they must "
-                    "describe the same points"
+                    f"{name} has {len(part)} entries but {rows} points came; they must describe "
+                    "the same points"
                 )
 
     def gather(self) -> tuple[Array | None, dict[Hashable, Partition]]:
