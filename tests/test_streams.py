@@ -278,6 +278,17 @@ def test_bad_points_are_named_by_their_row_in_the_whole(tmp_path):
             lc.represent(as_zarr(tmp_path, f"X{len(options)}", X), labels, **options)
 
 
+@pytest.mark.parametrize("form", ["HDF5", "zarr", "blocks", "dask array"])
+@pytest.mark.parametrize("row", [2004, 2005])  # one of them is among those that are looked at
+def test_bad_points_among_those_looked_at_are_named_so_too(tmp_path, form, row):
+    X, labels = problem(n=2300)
+    X[row, 1] = np.inf
+    stored = FORMS[form](tmp_path, "X", X)
+    for options in ({"bandwidth": 1.0}, {}, {"kernel": "laplace", "lift": "nystrom"}):
+        with pytest.raises(ValueError, match=f"got inf in row {row}, column 1"):
+            lc.represent(stored, labels, **{"lift": "fourier", "rng": 0} | options)
+
+
 def test_bad_memberships_and_weights_are_found_in_their_block(tmp_path):
     X, labels = problem()
     R = np.full((150, 2), 0.5)
