@@ -225,6 +225,30 @@ def test_labels_may_appear_late_and_noise_may_fill_blocks(tmp_path):
     assert found.cluster_names == (2, 5)
 
 
+BIG = 2**60  # where floats are 256 apart
+LARGE_NUMBERS = {
+    "a list with a gap": ([[BIG + 1, BIG + 2, np.nan, BIG + 2]], [BIG + 1, BIG + 2]),
+    "a list beyond 64 bits": ([[2**63 + 1, 2**63, -2, -2]], [-2, 2**63, 2**63 + 1]),
+    "lists of both": ([[-2, BIG + 1], [2**63 + 1, 2**63]], [-2, BIG + 1, 2**63, 2**63 + 1]),
+    "a block of gaps": (
+        [np.array([BIG + 1, BIG + 2]), np.array([np.nan, np.nan])],
+        [BIG + 1, BIG + 2],
+    ),
+    "signed and not": (
+        [np.array([BIG + 1, BIG + 2], dtype=np.uint64), np.array([BIG + 2, -BIG - 1])],
+        [-BIG - 1, BIG + 1, BIG + 2],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE_NUMBERS)
+def test_labels_that_are_large_numbers_stay_apart(kind):
+    blocks, names = LARGE_NUMBERS[kind]
+    lift = lc.make_lift(np.eye(2), lift="fourier", n_components=10, bandwidth=1.0, rng=0)
+    X = np.random.default_rng(0).standard_normal((4, 2))
+    assert list(lc.represent(lc.Blocks([X]), lc.Blocks(blocks), lift=lift).cluster_names) == names
+
+
 def test_samples_of_different_points_stream_by_one_map(tmp_path):
     X, labels = problem(n=2300)
     Y, other = problem(n=1700, seed=1)

@@ -52,6 +52,9 @@ class NamedColumns:
     def shape(self) -> tuple[int, ...]:
         return self.rows.shape
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
     def __getitem__(self, rows: slice) -> NamedColumns:
         return NamedColumns(self.rows[rows], self.columns)
 
@@ -376,17 +379,16 @@ def _plain(block: Any) -> Array:
 
 
 def _array_of_list(values: list[Any]) -> Array:
-    """As NumPy has it, but that 1 and "a" stay what they are."""
+    """As NumPy has it, but that 1 and "a" stay what they are, and 2⁶⁰ + 1 beside a NaN too."""
     kinds = {type(value) for value in values}
-    if len(kinds) <= 1 and not kinds & {tuple, type(None)}:
+    huge = kinds == {int} and not -(2**63) <= min(values) <= max(values) < 2**63
+    if len(kinds) <= 1 and not kinds & {tuple, type(None)} and not huge:
         return np.asarray(values)
     if kinds <= {list, tuple} and all(np.ndim(value) == 1 for value in values[:1]):
         try:
             return np.asarray(values, dtype=np.float64)  # rows of points
         except (TypeError, ValueError):
             pass
-    if kinds <= {int, float}:
-        return np.asarray(values)
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
