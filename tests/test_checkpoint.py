@@ -6,13 +6,14 @@ import subprocess
 import sys
 import time
 
+import dask
 import numpy as np
 import pytest
 from generators import blobs
-from stored import as_hdf5, as_memmap, as_zarr
+from stored import as_dask_array, as_hdf5, as_memmap, as_zarr
 
 import liftcluster as lc
-from liftcluster import checkpoint, sources, tally
+from liftcluster import checkpoint, chunked, sources, tally
 from liftcluster.storage import read_npz
 
 
@@ -113,6 +114,29 @@ def test_several_samples_go_on_in_the_one_that_was_interrupted(tmp_path, monkeyp
             lc.represent_samples(samples, lift="fourier", rng=0, checkpoint=file)
     again = lc.represent_samples(samples, lift="fourier", rng=0, checkpoint=file)
     np.testing.assert_array_equal(again.sums, whole.sums)
+
+
+@pytest.mark.parametrize("chunks", [2, 3, 4, 6])  # of three that each sample has
+def test_samples_of_dask_are_added_once_however_often_work_is_interrupted(
+    tmp_path, monkeypatch, chunks
+):
+    X, labels = problem()
+    file = tmp_path / "sums.npz"
+    samples = [
+        (as_dask_array(tmp_path, "X", X + i), {i: as_dask_array(tmp_path, "p", labels["late"])})
+        for i in range(3)
+    ]
+    lift = lc.make_lift(X, lift="fourier", n_components=30, rng=0)
+    monkeypatch.setattr(chunked, "_MULTIPLE", 1)  # a block is a chunk
+    with dask.config.set(scheduler="sync"):
+        whole = lc.represent_samples(samples, lift=lift)
+        with monkeypatch.context() as patch:
+            stop_after(patch, chunks)
+            with pytest.raises(Stop):
+                lc.represent_samples(samples, lift=lift, checkpoint=file)
+        again = lc.represent_samples(samples, lift=lift, checkpoint=file)
+    np.testing.assert_array_equal(again.sums, whole.sums)
+    assert again.total_weights.tolist() == [420.0] * 3
 
 
 def test_points_in_memory_can_have_a_checkpoint_too(tmp_path):

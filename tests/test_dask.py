@@ -321,6 +321,18 @@ def test_mistakes_are_told_as_in_memory():
         lc.represent(lazy, table, lift=lift)
 
 
+def test_what_is_longer_than_a_data_frame_is_refused():
+    X, labels = blobs(np.random.default_rng(7), 60, 2)
+    lift = lc.make_lift(X, lift="fourier", n_components=10, rng=0)
+    table = dd.from_pandas(pd.DataFrame(X), npartitions=3)  # which does not say how long it is
+    lazy = dd.from_pandas(pd.Series(labels), npartitions=3)
+    for rows in (59, 61, 120):
+        with pytest.raises(ValueError, match=rf"partition 0.* has {rows} entries but"):
+            lc.represent(table, np.resize(labels, rows), lift=lift)
+        with pytest.raises(ValueError, match=f"weights has {rows} entries but 60 points came"):
+            lc.represent(table, lazy, lift=lift, weights=np.ones(rows))
+
+
 MEASURES = [
     "lift_emd",
     "lift_kd",

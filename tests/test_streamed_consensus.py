@@ -1,11 +1,13 @@
 """Consensus of partitions that are not in memory: the clusters they have in memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import zarr
 from generators import soft_memberships
 from sklearn.cluster import KMeans
-from stored import FORMS, as_hdf5, as_memmap, as_parquet, as_zarr
+from stored import FORMS, as_csv, as_dask_array, as_hdf5, as_memmap, as_parquet, as_zarr
 
 import liftcluster as lc
 from liftcluster import checkpoint, grouping, sources, streams, tally
@@ -102,6 +104,43 @@ def test_labels_go_where_they_are_wanted(tmp_path):
     np.testing.assert_array_equal(few, found.labels)
     with pytest.raises(ValueError, match="out has 90 rows but there are 400 points"):
         lc.consensus(parts, 4, stored, out=few)
+
+
+def test_labels_that_would_not_be_what_they_are_in_out_are_refused(tmp_path):
+    X, _, parts = problem()
+    found = lc.consensus(parts, 4, as_zarr(tmp_path, "Z", X), rng=0, **WARD)
+    many = replace(found, centres=np.tile(found.centres, (40, 1)))  # 160, and the first ones win
+    stored = [X, as_hdf5(tmp_path, "X", X), as_dask_array(tmp_path, "X", X)]
+    for points in stored:
+        with pytest.raises(ValueError, match="int8, which has no room for labels from 0 to 159"):
+            many.predict(points, out=np.zeros(400, dtype=np.int8))
+        with pytest.raises(ValueError, match="out holds int64, expected floats"):
+            found.predict_proba(points, out=np.zeros((400, 4), dtype=np.int64))
+        with pytest.raises(ValueError, match=r"out has shape \(400, 3\), expected \(n, 4\)"):
+            found.predict_proba(points, out=np.zeros((400, 3)))
+        with pytest.raises(ValueError, match=r"out has shape \(400, 1\), expected \(n\)"):
+            found.predict(points, out=np.zeros((400, 1)))
+    for points in (X[:90], X, stored[1]):
+        inputs = [p[: len(points)] for p in parts.values()]
+        with pytest.raises(ValueError, match="bool, which has no room for labels from 0 to 3"):
+            lc.consensus(inputs, 4, points, rng=0, out=np.zeros(len(points), dtype=bool), **WARD)
+
+
+@pytest.mark.parametrize("rows", [395, 405])
+def test_out_has_a_row_for_each_point_though_nobody_knows_how_many_there_are(tmp_path, rows):
+    X, _, parts = problem()
+    found = lc.consensus(parts, 4, X, rng=0, **WARD)
+    with pytest.raises(ValueError, match=f"out has {rows} rows but X has 400"):
+        found.predict(lc.Blocks(lambda: iter([X])), out=np.zeros(rows))
+    labels = lc.Blocks([{name: np.asarray(p) for name, p in parts.items()}])
+    streamed = {name: labels[name] for name in parts}
+    with pytest.raises(ValueError, match=f"out has {rows} rows but X has 400"):
+        lc.consensus(
+            streamed, 4, as_csv(tmp_path, "X", X), rng=0, out=np.zeros(rows, dtype=int), **WARD
+        )
+    few = {name: p[:90] for name, p in parts.items()}
+    with pytest.raises(ValueError, match="out has 1 rows but X has 90"):
+        lc.consensus(few, 4, X[:90], rng=0, out=np.zeros(1, dtype=int), **WARD)
 
 
 @pytest.mark.parametrize("with_out", [False, True])

@@ -3,7 +3,10 @@
 import itertools
 import warnings
 
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from generators import blobs, soft_memberships
@@ -107,6 +110,17 @@ def test_few_points_are_lifted_exactly(tmp_path, n):
     assert_same(found, lc.represent(X, labels, weights=np.arange(1.0, n + 1)))
 
 
+def test_few_points_keep_their_labels_and_weights_apart_whatever_shares_an_origin():
+    X, labels = problem(n=60)
+    w = np.random.default_rng(0).uniform(1, 2, 60)
+    together = lc.Blocks([{"X": X, "truth": labels["truth"], "text": labels["text"], "w": w}])
+    parts = {"truth": together["truth"], "noisy": lc.Blocks([labels["noisy"]])}
+    parts["text"] = together["text"]
+    found = lc.represent(together["X"], parts, weights=together["w"])
+    assert found.lift.is_exact
+    assert_same(found, lc.represent(X, {name: labels[name] for name in parts}, weights=w))
+
+
 def test_exact_lifts_of_many_points_are_refused(tmp_path, monkeypatch):
     X, labels = problem()
     monkeypatch.setattr("liftcluster.surveying._WHOLE_UP_TO", 120)
@@ -130,6 +144,29 @@ def test_soft_memberships_and_weights_stream(tmp_path, form):
         rng=0,
     )
     assert_same(found, lc.represent(X, {"soft": R, "hard": labels["noisy"]}, weights=w, rng=0))
+
+
+@pytest.mark.parametrize("n", [60, 150])
+def test_columns_of_data_frames_name_the_clusters(n):
+    X, _ = problem(n)
+    R = pd.DataFrame(soft_memberships(np.random.default_rng(3), n, 3), columns=["z", 5, "a"])
+    pieces = lc.Blocks([R[:7], R[7:50], R[50:]])
+    lazy = [dd.from_pandas(R, npartitions=parts) for parts in (3, 5)]
+    lazy_points = da.from_array(X, chunks=(n // 3, 2))
+    for points, soft in ((X, pieces), (lazy_points, lazy[0]), (lazy_points, lazy[1])):
+        found = lc.represent(points, {"soft": soft}, rng=0)
+        assert_same(found, lc.represent(X, {"soft": R}, rng=0))
+        assert found.cluster_names == ("z", 5, "a")
+
+
+def test_columns_that_change_places_between_blocks_are_refused():
+    X, labels = problem()
+    frame = pd.DataFrame(X, columns=["x", "y"])
+    for turned in (frame[70:][["y", "x"]], X[70:]):
+        with pytest.raises(ValueError, match=r"those before it have \['x', 'y'\]; give all"):
+            lc.represent(lc.Blocks([frame[:70], turned]), labels)
+    found = lc.represent(lc.Blocks([frame[:70], frame[:0][["y"]], frame[70:]]), labels, rng=0)
+    assert_same(found, lc.represent(X, labels, rng=0))
 
 
 def test_partitions_in_memory_keep_their_weights_and_names(tmp_path):
@@ -160,6 +197,25 @@ def test_where_an_iterable_is_cut_changes_no_bit(cuts, label_cuts):
     assert found.cluster_names == ("a", "b", "c", "d")
 
 
+@pytest.mark.parametrize("rows", [1, 7, 20, 30, 50])  # that a reader has; a block has 20
+@pytest.mark.parametrize("n", [60, 150])
+def test_a_reader_may_fill_the_same_arrays_again(rows, n):
+    X, labels = problem(n)
+    w = np.random.default_rng(0).uniform(1, 2, n)
+
+    def read():
+        mine = {"X": np.empty((rows, 2)), "label": np.empty(rows, dtype=int), "w": np.empty(rows)}
+        for start in range(0, n, rows):
+            size = min(rows, n - start)
+            for name, whole in {"X": X, "label": labels["noisy"], "w": w}.items():
+                mine[name][:size] = whole[start : start + size]
+            yield {name: array[:size] for name, array in mine.items()}
+
+    blocks = lc.Blocks(read)
+    found = lc.represent(blocks["X"], {"p": blocks["label"]}, weights=blocks["w"], rng=0)
+    assert_same(found, lc.represent(X, {"p": labels["noisy"]}, weights=w, rng=0))
+
+
 def test_labels_may_appear_late_and_noise_may_fill_blocks(tmp_path):
     X = np.random.default_rng(0).standard_normal((150, 2))
     labels = np.full(150, -1)
@@ -167,6 +223,30 @@ def test_labels_may_appear_late_and_noise_may_fill_blocks(tmp_path):
     found = lc.represent(X, as_memmap(tmp_path, "l", labels), lift="fourier", rng=0)
     assert_same(found, lc.represent(X, labels, lift="fourier", rng=0))
     assert found.cluster_names == (2, 5)
+
+
+BIG = 2**60  # where floats are 256 apart
+LARGE_NUMBERS = {
+    "a list with a gap": ([[BIG + 1, BIG + 2, np.nan, BIG + 2]], [BIG + 1, BIG + 2]),
+    "a list beyond 64 bits": ([[2**63 + 1, 2**63, -2, -2]], [-2, 2**63, 2**63 + 1]),
+    "lists of both": ([[-2, BIG + 1], [2**63 + 1, 2**63]], [-2, BIG + 1, 2**63, 2**63 + 1]),
+    "a block of gaps": (
+        [np.array([BIG + 1, BIG + 2]), np.array([np.nan, np.nan])],
+        [BIG + 1, BIG + 2],
+    ),
+    "signed and not": (
+        [np.array([BIG + 1, BIG + 2], dtype=np.uint64), np.array([BIG + 2, -BIG - 1])],
+        [-BIG - 1, BIG + 1, BIG + 2],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE_NUMBERS)
+def test_labels_that_are_large_numbers_stay_apart(kind):
+    blocks, names = LARGE_NUMBERS[kind]
+    lift = lc.make_lift(np.eye(2), lift="fourier", n_components=10, bandwidth=1.0, rng=0)
+    X = np.random.default_rng(0).standard_normal((4, 2))
+    assert list(lc.represent(lc.Blocks([X]), lc.Blocks(blocks), lift=lift).cluster_names) == names
 
 
 def test_samples_of_different_points_stream_by_one_map(tmp_path):
@@ -222,6 +302,17 @@ def test_bad_points_are_named_by_their_row_in_the_whole(tmp_path):
             lc.represent(as_zarr(tmp_path, f"X{len(options)}", X), labels, **options)
 
 
+@pytest.mark.parametrize("form", ["HDF5", "zarr", "blocks", "dask array"])
+@pytest.mark.parametrize("row", [2004, 2005])  # one of them is among those that are looked at
+def test_bad_points_among_those_looked_at_are_named_so_too(tmp_path, form, row):
+    X, labels = problem(n=2300)
+    X[row, 1] = np.inf
+    stored = FORMS[form](tmp_path, "X", X)
+    for options in ({"bandwidth": 1.0}, {}, {"kernel": "laplace", "lift": "nystrom"}):
+        with pytest.raises(ValueError, match=f"got inf in row {row}, column 1"):
+            lc.represent(stored, labels, **{"lift": "fourier", "rng": 0} | options)
+
+
 def test_bad_memberships_and_weights_are_found_in_their_block(tmp_path):
     X, labels = problem()
     R = np.full((150, 2), 0.5)
@@ -248,6 +339,11 @@ def test_lengths_that_do_not_match_are_one_clear_error(tmp_path):
         lc.represent(lc.Blocks([X]), labels["truth"][1:], lift=lift)
     with pytest.raises(ValueError, match="has 151 entries but 150 points came"):
         lc.represent(lc.Blocks([X]), np.zeros(151), lift=lift)
+    both = lc.Blocks([{"X": X, "label": labels["truth"]}])
+    with pytest.raises(ValueError, match="weights has 151 entries but 150 points came"):
+        lc.represent(both["X"], both["label"], lift=lift, weights=np.ones(151))
+    with pytest.raises(ValueError, match="weights has 151 entries but 150 points came"):
+        lc.distance(both["label"], both["label"], measure="rand", weights=np.ones(151))
     with pytest.raises(ValueError, match=r"weights must have shape \(150,\)"):
         lc.represent(as_hdf5(tmp_path, "X", X), labels, weights=np.ones(3))
 

@@ -17,7 +17,7 @@ from ._typing import Array, IntArray
 from ._validation import column_ranges
 from .lifts.base import Lift
 from .partition import Partition
-from .sources import DaskRows, StoredArray, len_of
+from .sources import DaskRows, NamedColumns, StoredArray, len_of
 from .streams import PointBlock, Stream, checked_block, checked_points
 from .tally import Tally
 
@@ -59,7 +59,8 @@ def add_up_chunks(
     points are cut into chunks and on nothing else.
     """
     rows, own = _chunks(stream)
-    task = _Task(function, add, tuple(stream.partitions))
+    columns = {name: source.origin.columns for name, source in stream.sources.items()}
+    task = _Task(function, add, tuple(stream.partitions), columns)
     answer = rows.add_up(task, partial(_add_some, add), shared, own)
     if answer is None:
         raise ValueError("X has no rows; at least one point is needed")
@@ -128,12 +129,14 @@ class _Task:
     function: Callable[[Any, PointBlock], Any]
     add: Callable[[Any, Any], Any]
     partitions: tuple[Hashable, ...]
+    columns: dict[str, tuple[Hashable, ...] | None]  # of what comes from data frames
 
     def __call__(self, shared: Any, chunk: dict[str, Any], own: _Own) -> Any:
         """None for a chunk without rows."""
         total = None
         with one_thread():
-            for block in _blocks(chunk | own.found, own.start, self.partitions):
+            found = {name: _named(part, self.columns[name]) for name, part in chunk.items()}
+            for block in _blocks(found | own.found, own.start, self.partitions):
                 part = self.function(shared, block)
                 total = part if total is None else self.add(total, part)
         return total
@@ -153,6 +156,7 @@ def _chunks(stream: Stream) -> tuple[ChunkedRows, list[_Own]]:
             )
         found[name] = origin.rows
     rows = cut_alike(found, first.sizes)
+    stream.check_all_used(rows.n)
     own = []
     for start, size in zip(rows.starts, rows.sizes, strict=True):
         beside = stream.in_memory(slice(start, start + size))
@@ -178,6 +182,13 @@ def _blocks(
         inside = slice(i - start, j - start)
         piece = {name: _rows_of(part, inside) for name, part in found.items()}
         yield checked_block(slice(i, j), piece, partitions)
+
+
+def _named(part: Any, columns: tuple[Hashable, ...] | None) -> Any:
+    """A chunk of a data frame has its columns, also where it was cut anew as an array."""
+    if columns is None or hasattr(part, "columns"):
+        return part
+    return NamedColumns(part, columns)
 
 
 def _packed(part: Any) -> Any:

@@ -56,6 +56,7 @@ from .streamed_consensus import (
     predict_clusters,
     predict_shares,
 )
+from .streaming import check_holds_labels, check_one_row_each
 from .streams import as_stream, needs_stream
 
 __all__ = ["Consensus", "consensus"]
@@ -306,6 +307,8 @@ def consensus(
             X, named = stream.gather()
             found = _consensus_in_memory(named, n_clusters, X, method, lifting, options, rng)
             if out is not None:
+                check_one_row_each(out, len(found.labels))
+                check_holds_labels(out, found.n_clusters)
                 out[:] = found.labels
         else:
             found = consensus_of_stream(

@@ -10,13 +10,15 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from .sources import Origin, Source, len_of
+from ._typing import Array
+from .sources import NamedColumns, Origin, Source, len_of
 
 __all__ = ["joined", "read_together"]
 
 Item = TypeVar("Item")
 Chunk = tuple[Any, ...]
 _DONE: Any = object()
+_EXACT_FLOAT = 2**53  # whole numbers up to here are exact in float64
 
 
 def read_together(
@@ -82,6 +84,8 @@ def _cut(
             if rows == size:
                 yield joined(held)
                 held, rows = [], 0
+        if held:  # a reader may fill the same array with its next block
+            held[-1] = tuple(part.copy() for part in held[-1])
     if held:
         yield joined(held)
 
@@ -96,12 +100,22 @@ def joined(pieces: list[Chunk]) -> Chunk:
 def _concatenated(parts: Sequence[Any]) -> Any:
     if any(sp.issparse(part) for part in parts):
         return sp.vstack(parts, format="csr")
+    if isinstance(parts[0], NamedColumns):
+        return NamedColumns(_concatenated([part.rows for part in parts]), parts[0].columns)
     if any(isinstance(part, np.ma.MaskedArray) for part in parts):
         return np.ma.concatenate(parts)  # type: ignore[no-untyped-call]
     kinds = {part.dtype.kind for part in parts}
-    if len(kinds) > 1 and not kinds <= set("biuf"):
+    if (len(kinds) > 1 and not kinds <= set("biuf")) or _would_round(parts):
         parts = [part.astype(object) for part in parts]  # NumPy would turn numbers into texts
     return np.concatenate(parts)
+
+
+def _would_round(parts: Sequence[Array]) -> bool:
+    """Whether labels that are whole numbers would become floats that cannot tell them apart."""
+    whole = [part for part in parts if part.ndim == 1 and part.dtype.kind in "iu" and len(part)]
+    if not whole or np.result_type(*parts).kind != "f":
+        return False
+    return any(max(-int(part.min()), int(part.max())) > _EXACT_FLOAT for part in whole)
 
 
 def _one_ahead(items: Iterator[Item]) -> Iterator[Item]:

@@ -18,6 +18,7 @@ from ._typing import Array, IntArray
 __all__ = [
     "Blocks",
     "DaskRows",
+    "NamedColumns",
     "Origin",
     "Source",
     "as_source",
@@ -40,12 +41,37 @@ def block_rows(width: int) -> int:
     return rows // _MULTIPLE * _MULTIPLE or rows
 
 
+@dataclass(frozen=True, eq=False)
+class NamedColumns:
+    """Rows of a data frame: an array that knows what its columns are called."""
+
+    rows: Array
+    columns: tuple[Hashable, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.rows.shape
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, rows: slice) -> NamedColumns:
+        return NamedColumns(self.rows[rows], self.columns)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array(self.rows, dtype=dtype, copy=copy)
+
+    def copy(self) -> NamedColumns:
+        return NamedColumns(self.rows.copy(), self.columns)
+
+
 class Origin(ABC):
     """Where rows come from. Parts of one origin are read together."""
 
     n: int | None  # rows, where that is known before they are read
     repeats: bool  # whether it can be read again
     reads_ahead: bool  # whether it may be read on another thread
+    columns: tuple[Hashable, ...] | None = None  # what they are called, where the whole is a frame
 
     @abstractmethod
     def chunks(self, parts: Sequence[Hashable], start: int) -> Iterator[tuple[Any, ...]]:
@@ -154,10 +180,12 @@ class _Iterated(Origin):
                 "read; give Blocks a function that returns a new one each time"
             )
         self.used_up = not self.repeats
-        row = 0
+        row, columns = 0, None
         for block in self.blocks() if callable(self.blocks) else self.blocks:
             chunk = tuple(_as_rows(_part(block, part)) for part in parts)
             stop = row + len_of(chunk[0])
+            if stop > row:
+                columns = _same_columns(columns, [getattr(rows, "columns", None) for rows in chunk])
             if stop > start:
                 skip = max(start - row, 0)
                 yield tuple(rows[skip:] for rows in chunk) if skip else chunk
@@ -232,6 +260,8 @@ class DaskRows(Origin):
     def __init__(self, rows: Any) -> None:
         self.rows = rows
         self.n = n_rows(rows)
+        is_frame = hasattr(rows, "columns") and rows.ndim == 2
+        self.columns = tuple(rows.columns) if is_frame else None
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -322,9 +352,23 @@ def _as_rows(block: Any) -> Any:
         return block.tocsr()
     if hasattr(block, "categories") or hasattr(getattr(block, "values", None), "categories"):
         return np.asarray(block, dtype=object)
-    if isinstance(block, np.ndarray) or hasattr(block, "dtype") or hasattr(block, "columns"):
+    if hasattr(block, "columns"):
+        return NamedColumns(np.asarray(block), tuple(block.columns))
+    if isinstance(block, np.ndarray) or hasattr(block, "dtype"):
         return block if isinstance(block, np.ma.MaskedArray) else _plain(block)
     return _array_of_list(list(block))
+
+
+def _same_columns(before: list[Any] | None, columns: list[Any]) -> list[Any]:
+    """The columns of a block, which are those of the blocks before it, in the same order."""
+    for expected, names in zip(before or columns, columns, strict=True):
+        if names != expected:
+            shown = [None if own is None else list(own) for own in (names, expected)]
+            raise ValueError(
+                f"a block has the columns {shown[0]}, and those before it have {shown[1]}; give "
+                "all blocks the same, in the same order"
+            )
+    return columns
 
 
 def _plain(block: Any) -> Array:
@@ -335,17 +379,16 @@ def _plain(block: Any) -> Array:
 
 
 def _array_of_list(values: list[Any]) -> Array:
-    """As NumPy has it, but that 1 and "a" stay what they are."""
+    """As NumPy has it, but that 1 and "a" stay what they are, and 2⁶⁰ + 1 beside a NaN too."""
     kinds = {type(value) for value in values}
-    if len(kinds) <= 1 and not kinds & {tuple, type(None)}:
+    huge = kinds == {int} and not -(2**63) <= min(values) <= max(values) < 2**63
+    if len(kinds) <= 1 and not kinds & {tuple, type(None)} and not huge:
         return np.asarray(values)
     if kinds <= {list, tuple} and all(np.ndim(value) == 1 for value in values[:1]):
         try:
             return np.asarray(values, dtype=np.float64)  # rows of points
         except (TypeError, ValueError):
             pass
-    if kinds <= {int, float}:
-        return np.asarray(values)
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array

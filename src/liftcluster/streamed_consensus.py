@@ -40,7 +40,14 @@ from .methods.registry import METHODS
 from .partition import Partition
 from .representation import Representation
 from .sources import Source, is_streamed, len_of
-from .streaming import lift_streams, map_points, open_checkpoint, shown_blocks
+from .streaming import (
+    check_holds_labels,
+    check_one_row_each,
+    lift_streams,
+    map_points,
+    open_checkpoint,
+    shown_blocks,
+)
 from .streams import PointBlock, Stream
 from .tally import Tally
 
@@ -159,6 +166,8 @@ def predict_clusters(
     """Position of the centre that each point is most like; for many points as int32."""
 
     kind = np.int32 if is_streamed(X) else np.int64
+    if out is not None:
+        check_holds_labels(out, len(centres))
 
     def assign(block: Points) -> IntArray:  # sent to others, so it must not hold X
         labels = lift.assign(block, centres)
@@ -254,8 +263,10 @@ def _checked_task(stream: Stream, n_clusters: int | str, method: Any, out: Any) 
             "a consensus looks at points and labels twice, and some of these come from a "
             "generator, which can be read only once; give Blocks a function that returns a new one"
         )
-    if out is not None and stream.n not in (None, len_of(out)):
-        raise ValueError(f"out has {len_of(out)} rows but there are {stream.n} points")
+    if out is not None:
+        if stream.n not in (None, len_of(out)):
+            raise ValueError(f"out has {len_of(out)} rows but there are {stream.n} points")
+        check_holds_labels(out, n_clusters)
     return n_clusters
 
 
@@ -306,7 +317,10 @@ class _SecondLook:
                 shared = (self.lift, self.centres)
                 return add_up_chunks(stream, _groups_of_block, operator.add, shared)
         blocks = shown_blocks(stream, "assigning", progress)
-        return reduce(operator.add, map(self._see, blocks))
+        groups = reduce(operator.add, map(self._see, blocks))
+        if self.out is not None:
+            check_one_row_each(self.out, self.rows[-1].stop)
+        return groups
 
     def _see(self, block: PointBlock) -> _Groups:
         codes = self.lift.assign(block.X, self.centres).astype(np.int32)
@@ -314,6 +328,7 @@ class _SecondLook:
         if self.out is None:
             self.labels.append(codes)
         else:
+            check_one_row_each(self.out, block.rows.stop, so_far=True)
             self.out[block.rows] = codes
         return _Groups.of(self.lift, block, codes, len(self.centres))
 

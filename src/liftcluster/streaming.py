@@ -26,7 +26,14 @@ from .streams import PointBlock, Stream, point_blocks
 from .surveying import lift_for_sources
 from .tally import Tally
 
-__all__ = ["lift_streams", "map_points", "open_checkpoint", "shown_blocks"]
+__all__ = [
+    "check_holds_labels",
+    "check_one_row_each",
+    "lift_streams",
+    "map_points",
+    "open_checkpoint",
+    "shown_blocks",
+]
 
 _ONE_EACH = np.empty(0)  # a number for each point
 
@@ -114,9 +121,10 @@ class _Looks:
     def _parts(self, lift: Lift, stream: Stream, start: int) -> Iterator[tuple[int, Tally]]:
         """What the rows from ``start`` on add, and where the next part begins."""
         if is_on_dask(stream):
-            with busy("lifting", show=self.progress):
-                tally = tally_chunks(stream, lift)
-            yield int(tally.sizes.max()), tally
+            if start == 0:  # else the whole was added before an interruption: it is one part
+                with busy("lifting", show=self.progress):
+                    tally = tally_chunks(stream, lift)
+                yield int(tally.sizes.max()), tally
             return
         for block in shown_blocks(stream, "lifting", self.progress, start):
             yield block.rows.stop, Tally.of(lift, block.X, block.partitions)
@@ -154,30 +162,61 @@ def map_points(
     """
     if isinstance(X, Source) and isinstance(X.origin, DaskRows):
         X = X.origin.rows
+    if out is not None:
+        _check_holds_rows(out, like)
     if is_dask(X):
         lazy = map_chunks(function, X, like)
         return lazy if out is None else fill_from_chunks(out, lazy)
     if out is None and not is_streamed(X):
         return function(X)
     points = as_source(X if is_streamed(X) or is_stored(X) else as_points(X, finite=False))
-    if out is not None and points.n not in (None, len_of(out)):
-        raise ValueError(
-            f"out has {len_of(out)} rows but X has {points.n}; give one for each point"
-        )
+    if out is not None:
+        check_one_row_each(out, points.n)
     made = []
+    row = 0
     with _bar(what, points.n, progress) as advance:
         for rows, block in point_blocks(points):
             found = np.asarray(function(block))
             if out is None:
                 made.append(found)
             else:
+                check_one_row_each(out, rows.stop, so_far=True)
                 out[rows] = found
+            row = rows.stop
             advance(len(block))
     if out is not None:
+        check_one_row_each(out, row)
         return out
     if not made:
         raise ValueError("X has no rows; at least one point is needed")
     return np.concatenate(made)
+
+
+def check_one_row_each(out: Any, n: int | None, *, so_far: bool = False) -> None:
+    """Refuse an ``out`` that is longer or shorter than the points, as far as they are known."""
+    rows = len_of(out)
+    if n is not None and (rows < n if so_far else rows != n):
+        raise ValueError(f"out has {rows} rows but X has {n}; give one for each point")
+
+
+def check_holds_labels(out: Any, k: int) -> None:
+    """Refuse an ``out`` in which k different labels would not be what they are."""
+    labels = np.arange(k)
+    dtype = getattr(out, "dtype", labels.dtype)
+    if not np.array_equal(labels.astype(dtype), labels):
+        raise ValueError(
+            f"out holds {dtype}, which has no room for labels from 0 to {k - 1}; give one of int32"
+        )
+
+
+def _check_holds_rows(out: Any, like: Array) -> None:
+    """Refuse an ``out`` to which rows would be written in part, or rounded to whole numbers."""
+    shape, dtype = getattr(out, "shape", (0, *like.shape[1:])), getattr(out, "dtype", like.dtype)
+    if tuple(shape[1:]) != like.shape[1:]:
+        expected = ", ".join(map(str, ("n", *like.shape[1:])))
+        raise ValueError(f"out has shape {tuple(shape)}, expected ({expected})")
+    if like.dtype.kind == "f" and np.dtype(dtype).kind not in "fO":
+        raise ValueError(f"out holds {dtype}, expected floats: shares lie between 0 and 1")
 
 
 @contextmanager

@@ -94,7 +94,7 @@ class Stream:
         for rows, found in self._read(start):
             yield checked_block(rows, found | self.in_memory(rows), self.partitions)
             row = rows.stop
-        self._check_all_used(row)
+        self.check_all_used(row)
 
     def _read(self, start: int) -> Iterator[tuple[slice, dict[str, Any]]]:
         sources, size = self.sources, self.block_rows
@@ -117,21 +117,24 @@ class Stream:
                 found[_called(name)] = Partition(p.assignment[rows], p.names, p.weights[rows])
         return found
 
-    def _check_all_used(self, rows: int) -> None:
+    def check_all_used(self, rows: int) -> None:
+        """Refuse what is in memory and longer than the points, now that all have come."""
         if rows == 0:
             raise ValueError("X has no rows; at least one point is needed")
-        for name, p in self.partitions.items():
-            if isinstance(p, Partition) and p.n != rows:
+        named = {_called(name): p for name, p in self.partitions.items()}
+        for name, part in (named | {"weights": self.weights}).items():
+            if isinstance(part, Partition | np.ndarray) and len(part) != rows:
                 raise ValueError(
-                    f"partition {name!r} has {p.n} entries but {rows} points came; they must "
-                    "describe the same points"
+                    f"{name} has {len(part)} entries but {rows} points came; they must describe "
+                    "the same points"
                 )
 
     def gather(self) -> tuple[Array | None, dict[Hashable, Partition]]:
         """All of it in memory, for few points."""
-        size = block_rows(1)
-        pieces = [tuple(found.values()) for _, found in read_together(self.sources, size)]
-        whole = dict(zip(self.sources, joined(pieces), strict=True)) if pieces else {}
+        names, size = list(self.sources), block_rows(1)
+        read = read_together(self.sources, size)  # what shares an origin comes side by side
+        pieces = [tuple(found[name].copy() for name in names) for _, found in read]
+        whole = dict(zip(names, joined(pieces), strict=True)) if pieces else {}
         w = whole.get("weights", self.weights)
         parts = {
             name: as_partition(whole[_called(name)] if isinstance(p, Source) else p, w)

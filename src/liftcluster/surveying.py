@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._progress import busy, progress_bar
 from ._typing import Array, IntArray
-from ._validation import as_points, check_choice, column_ranges
+from ._validation import as_points, check_choice, column_ranges, first_bad_cell
 from .chunked import look_at_chunks
 from .kernels import Gaussian, Kernel, ShiftInvariant, as_kernel
 from .lifting import FIRST_COMPONENTS, Box, check_sums_add_up, grid_for, pool_rows
@@ -154,7 +154,9 @@ def _taken(X: Source, wanted: dict[str, IntArray]) -> dict[str, Array] | None:
         points = X.origin.take(X.part, rows)
         if points is None:
             return None
-        found[what] = as_points(points)
+        found[what] = as_points(points, finite=False)
+        if first_bad_cell(found[what]) is not None:
+            return None  # who reads all of them says in which row it is
     return found
 
 
