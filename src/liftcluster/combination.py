@@ -291,7 +291,7 @@ def consensus(
         n_clusters = check_count(n_clusters, "n_clusters")
     lifting = {
         "kernel": kernel,
-        "bandwidth": bandwidth_for(chosen, bandwidth),
+        "bandwidth": bandwidth_for(chosen, bandwidth) if isinstance(lift, str) else bandwidth,
         "lift": lift,
         "n_components": n_components,
         "sampling": sampling,
