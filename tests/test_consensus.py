@@ -820,3 +820,54 @@ def test_groups_are_called_by_the_inputs_whatever_the_seed():
         warnings.simplefilter("ignore", UserWarning)
         found = [lc.consensus(inputs, 5, X, rng=seed).labels.tolist() for seed in range(8)]
     assert found == found[:1] * 8
+
+
+LABEL_METHODS = [m.name for m in lc.METHODS.values() if m.needs in ("labels", "distances")]
+
+
+@pytest.mark.parametrize("method", LABEL_METHODS)
+def test_inputs_that_nothing_links_are_refused_in_plain_words(method):
+    left, right = [0, 0, 1, 1, -1, -1, -1, -1], [-1, -1, -1, -1, 0, 0, 1, 1]
+    says = "'left' and 'right' share no labelled point.*give the points X"
+    with pytest.raises(ValueError, match=says):
+        lc.consensus({"left": left, "right": right}, 2, method=method, rng=0)
+    with pytest.raises(ValueError, match=says):  # nor does a point that weighs nothing
+        lc.consensus(
+            {"left": [0, 0, 1, 1, 1, -1, -1, -1], "right": right},
+            2,
+            method=method,
+            weights=[1, 1, 1, 1, 0, 1, 1, 1],
+            rng=0,
+        )
+
+
+@pytest.mark.filterwarnings("ignore:(majority|medoid) chooses")
+@pytest.mark.parametrize("method", ["cspa", "mcla", "hbgf", "lwea", "lwgp", "evidence", "majority"])
+def test_inputs_that_share_no_point_are_combined_through_others(method):
+    """Two restrictions of a clustering, and the whole of it: nothing is in doubt."""
+    truth = np.repeat([0, 1, 2], [20, 40, 20])
+    left, right = np.where(np.arange(80) < 40, truth, -1), np.where(np.arange(80) < 40, -1, truth)
+    options = {"partitioner": "spectral"} if method in ("cspa", "mcla", "hbgf") else {}
+    options |= {"whole_tuples": True} if lc.METHODS[method].balanced else {}
+    found = lc.consensus([left, right, truth], 3, method=method, rng=0, **options)
+    assert adjusted_rand_score(found.labels, truth) == 1
+    assert found.mean_distance == found.best_input_distance == 0
+
+
+def test_distances_are_averaged_over_inputs_that_share_points():
+    a, b, c = [0, 0, 1, 1, -1, -1], [-1, -1, -1, -1, 0, 1], [0, 0, 0, 1, 1, 1]
+    found = lc.consensus([a, b, c], 2, method="evidence", rng=0)
+
+    def between(p, q):
+        return lc.distance(p, q, measure="vi")
+
+    to_inputs = [between(found.labels, p) for p in (a, b, c)]
+    means = [between(a, c), between(b, c), (between(a, c) + between(b, c)) / 2]
+    assert found.mean_distance == pytest.approx(np.mean(to_inputs))
+    assert found.best_input_distance == pytest.approx(min(means))
+
+
+def test_the_medoid_of_inputs_that_share_no_point_is_refused():
+    inputs = {"a": [0, 0, 1, -1], "b": [-1, -1, -1, 0], "c": [0, 0, 1, 1]}
+    with pytest.raises(ValueError, match="medoid compares every two inputs, and 'a' and 'b'"):
+        lc.consensus(inputs, 2, method="medoid")

@@ -260,16 +260,37 @@ def test_points_too_far_away_are_refused_on_a_device(send, X, labels):
         lift.sums(send(X), np.ones((900, 1)))
 
 
-def test_far_points_get_double_precision_on_a_device(send, rng):
-    X = rng.normal(size=(3000, 2))
-    lift = lc.make_lift(X, lift="fourier", n_components=4000, bandwidth=1.0, rng=0)
-    assert lift.dtype == np.float32
+@pytest.mark.parametrize("given", [np.float32, np.float64])
+@pytest.mark.parametrize("n_components", [64, 4000])
+def test_far_points_get_double_precision_on_a_device(send, rng, given, n_components):
+    X = rng.normal(size=(3000, 2)).astype(given)
+    lift = lc.make_lift(X, lift="fourier", n_components=n_components, bandwidth=1.0, rng=0)
+    assert lift.dtype == (np.float32 if n_components == 4000 else np.float64)
     X[0] = 1e6
     R = np.zeros((3000, 1))
     R[0] = 1.0
     T = (X[:1] - lift.centre) @ lift.frequencies.T
-    exact = np.concatenate([np.cos(T), np.sin(T)], axis=1) * np.sqrt(2 / 4000)
+    exact = np.concatenate([np.cos(T), np.sin(T)], axis=1) * np.sqrt(2 / n_components)
     np.testing.assert_allclose(lift.sums(send(X), R), exact, atol=1e-8)
+
+
+def test_points_at_the_ends_of_all_floats_are_compared_on_a_device(send):
+    X = np.array([[1.7e308, 0.0], [-1.7e308, 1.0], [1.6e308, 0.0], [-1.5e308, 2.0]])
+    labels = [[0, 1, 0, 1], [0, 0, 1, 1]]
+    for lift in ("exact", "nystrom"):
+        options = {"lift": lift, "bandwidth": 1e308, "rng": 0}
+        expected, got = (lc.represent(Y, labels, **options).distances() for Y in (X, send(X)))
+        np.testing.assert_allclose(got, expected, atol=1e-9)
+    with pytest.raises(ValueError, match="too far apart"):
+        lc.represent(send(X), labels, lift="exact", bandwidth=1e-10)
+
+
+def test_a_centre_beyond_single_floats_is_too_far_from_points_of_them(send, rng):
+    X = rng.normal(size=(3000, 2))
+    lift = lc.make_lift(X, lift="fourier", n_components=4000, bandwidth=1.0, rng=0)
+    lift = replace(lift, centre=np.full(2, 1e300))
+    with pytest.raises(ValueError, match="phases mean nothing"):
+        lift.sums(send(X.astype(np.float32)), np.ones((3000, 1)))
 
 
 @pytest.mark.parametrize(
@@ -317,6 +338,62 @@ def test_torch_rounds_no_product_of_ours_unless_asked(monkeypatch):
             assert products.fp32_precision == "tf32"
     finally:
         torch.set_float32_matmul_precision("highest")
+
+
+class TestTorch:
+    """What torch does around a call, on the device if there is one."""
+
+    @pytest.fixture(autouse=True)
+    def torch(self, monkeypatch):
+        if not HAVE_TORCH:
+            absent("torch is not installed")
+        monkeypatch.setattr(_arrays, "_MAIN_MEMORY", ())
+        import torch
+
+        return torch
+
+    def test_half_floats_that_torch_was_told_to_use_are_not_for_our_products(self, rng, torch):
+        X = (10 * rng.normal(size=(3000, 3))).astype(np.float32)
+        lift = lc.make_lift(X, lift="fourier", n_components=4000, bandwidth=5.0, rng=0)
+        R, D = np.eye(4)[rng.integers(0, 4, 3000)], on_torch(X)
+        expected, V = lift.sums(X, R), lift.sums(X, R / 3000)
+        assert lift.dtype == np.float32
+        with torch.autocast(D.device.type, dtype=torch.bfloat16):
+            sums, scores, Z = lift.sums(D, R), lift.scores(D, V), lift.features(D)
+        assert np.linalg.norm(sums - expected) < 1e-4 * np.linalg.norm(expected)
+        np.testing.assert_allclose(_arrays.to_numpy(scores), lift.scores(X, V), atol=1e-5)
+        np.testing.assert_allclose(_arrays.to_numpy(Z), lift.features(X), atol=1e-5)
+
+    @pytest.mark.parametrize("lift", ["exact", "fourier", "structured", "grid", "nystrom"])
+    def test_no_graph_of_gradients_is_kept(self, rng, lift):
+        X, labels = rng.normal(size=(300, 3)), rng.integers(0, 3, 300)
+        D = on_torch(X).requires_grad_()
+        rep = lc.represent(D, labels, lift=lift, bandwidth=2.0, rng=0)
+        np.testing.assert_allclose(
+            rep.vectors,
+            lc.represent(D.detach(), labels, lift=lift, bandwidth=2.0, rng=0).vectors,
+            atol=1e-12,
+        )
+        assert not rep.lift.scores(D, rep.vectors).requires_grad
+        assert not rep.lift.assign(D, rep.vectors).requires_grad
+
+    def test_features_may_be_differentiated(self, rng, torch):
+        X = rng.normal(size=(5, 2))
+        lift = lc.make_lift(X, lift="fourier", n_components=8, bandwidth=1.0, rng=0)
+        D = on_torch(X).requires_grad_()
+        lift.features(D)[:, 0].sum().backward()
+        step = 1e-6 * np.eye(2)
+        slope = [(lift.features(X + h) - lift.features(X - h))[:, 0] / 2e-6 for h in step]
+        np.testing.assert_allclose(_arrays.to_numpy(D.grad), np.transpose(slope), atol=1e-8)
+
+    def test_a_lift_made_of_what_may_not_be_written_scores_without_a_word(self, rng):
+        X, labels = rng.normal(size=(50, 3)), rng.integers(0, 3, 50)
+        X.setflags(write=False)
+        rep = lc.represent(X, labels, lift="exact", bandwidth=2.0)
+        scores = rep.lift.scores(on_torch(X), rep.vectors)
+        np.testing.assert_allclose(
+            _arrays.to_numpy(scores), rep.lift.scores(X, rep.vectors), atol=1e-10
+        )
 
 
 @pytest.mark.skipif(not HAVE_TORCH, reason="torch is not installed")

@@ -164,6 +164,8 @@ def test_a_grid_that_would_be_too_large_says_what_to_do():
     X = np.random.default_rng(0).uniform(0, 1, (50, 3))
     with pytest.raises(GridTooLarge, match="larger bandwidth"):
         lc.make_lift(X, lift="grid", bandwidth=1e-3)
+    with pytest.raises(GridTooLarge, match="larger bandwidth"):  # and no word of overflow
+        lc.make_lift([[-1.7e308], [1.7e308]], lift="grid", bandwidth=1e308)
     with pytest.raises(GridTooLarge, match="more than 3 frequencies"):
         lc.make_lift(X, lift="grid", bandwidth=0.1, n_components=3)
     with pytest.raises(ValueError, match="at most 3 axes, got 4"):

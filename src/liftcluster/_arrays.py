@@ -35,6 +35,7 @@ __all__ = [
     "send",
     "take",
     "to_numpy",
+    "without_gradients",
 ]
 
 # A block of float64 features of this size stays in the last-level cache.
@@ -84,8 +85,10 @@ def block_of(points: Any, rows: slice) -> Any:
 
 def send(values: Any, like: Any, dtype: Any = None) -> Any:
     """NumPy values in the library and on the device of another array."""
-    xp = namespace(like)
-    return xp.asarray(np.ascontiguousarray(values), dtype=dtype, device=device(like))
+    values = np.ascontiguousarray(values)
+    if not values.flags.writeable:  # torch cannot promise that, and warns
+        values = values.copy()
+    return namespace(like).asarray(values, dtype=dtype, device=device(like))
 
 
 def take(array: Any, rows: IntArray) -> Any:
@@ -95,11 +98,21 @@ def take(array: Any, rows: IntArray) -> Any:
 
 @contextmanager
 def full_precision(array: Any) -> Iterator[None]:
-    """Matrix products of float32 in float32: torch may have been told to round them to TF32.
+    """Matrix products of float32 in float32: torch may have been told to round them.
 
-    Three digits are not enough for phases. ``LIFTCLUSTER_TF32=on`` asks for it all the same.
+    To TF32, by a setting, or to half floats, by ``torch.autocast`` around the call. Three digits
+    are not enough for phases. ``LIFTCLUSTER_TF32=on`` asks for TF32 all the same.
     """
-    if not is_torch_array(array) or os.environ.get("LIFTCLUSTER_TF32", "off") == "on":
+    if not is_torch_array(array):
+        yield
+        return
+    with sys.modules["torch"].autocast(array.device.type, enabled=False), _without_tf32():
+        yield
+
+
+@contextmanager
+def _without_tf32() -> Iterator[None]:
+    if os.environ.get("LIFTCLUSTER_TF32", "off") == "on":
         yield
         return
     products = sys.modules["torch"].backends.cuda.matmul
@@ -112,6 +125,11 @@ def full_precision(array: Any) -> Iterator[None]:
         yield
     finally:
         setattr(products, setting, before)
+
+
+def without_gradients(array: Any) -> Any:
+    """The array alone: torch would keep all that is made of it, for gradients nobody asks for."""
+    return array.detach() if is_torch_array(array) else array
 
 
 def to_numpy(array: Any, name: str = "array") -> Array:

@@ -9,7 +9,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ._arrays import from_device, namespace, on_device, row_blocks, to_numpy
+from ._arrays import (
+    from_device,
+    namespace,
+    on_device,
+    row_blocks,
+    to_numpy,
+    without_gradients,
+)
 from ._threads import in_order
 from ._typing import Array, FloatArray, RngLike
 
@@ -91,7 +98,7 @@ def _refuse_cell(points: Array, cell: tuple[int, int], name: str) -> NoReturn:
 
 def _device_points(X: Any, name: str, finite: bool) -> Any:
     """The same for points on a device: nothing but a bad row leaves it."""
-    xp = namespace(X)
+    xp, X = namespace(X), without_gradients(X)
     if not xp.isdtype(X.dtype, ("bool", "real floating", "integral")):
         raise TypeError(f"{name} must hold real numbers, got dtype {X.dtype}")
     _check_shape(X.shape, name)

@@ -16,7 +16,6 @@ from ._html import paragraph, table
 from ._memory import check_pairs
 from ._typing import FloatArray, IntArray, Points, RngLike
 from ._validation import check_choice, check_count, make_rng
-from .comparison import distance_matrix
 from .grouping import (
     CONSENSUS,
     bandwidth_for,
@@ -30,8 +29,10 @@ from .grouping import (
 )
 from .label_consensus import (
     as_seen,
+    check_linked,
     check_memberships_fit,
     counterparts,
+    distances_by_labels,
     hardened,
     mean_shares,
     medoid,
@@ -292,7 +293,7 @@ def consensus(
         n_clusters = check_count(n_clusters, "n_clusters")
     lifting = {
         "kernel": kernel,
-        "bandwidth": bandwidth_for(chosen, bandwidth),
+        "bandwidth": bandwidth_for(chosen, bandwidth) if isinstance(lift, str) else bandwidth,
         "lift": lift,
         "n_components": n_components,
         "sampling": sampling,
@@ -352,6 +353,8 @@ def _consensus_in_memory(
             "this needs the points X; with labels alone give n_clusters as a number and one of "
             f"the methods {', '.join(others)}"
         )
+    else:
+        check_linked(named, chosen)
     curve = None
     if automatic:
         assert rep is not None
@@ -466,7 +469,7 @@ def _finish(
     """Measure the consensus against its inputs, by place where there are points."""
     m = len(named)
     if rep is None:
-        D = distance_matrix([*named.values(), partition], measure="vi")
+        D = distances_by_labels([*named.values(), partition])
     else:
         together = _lift_together(rep, partition, named, X)
         D = lift_emd_matrix(together)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -67,15 +67,16 @@ def device_distances(
 ) -> Any:
     """The same where X is on a device, in float64 there; Y is sent after it."""
     xp = namespace(X)
-    U, V = (
+    X, Y = (
         xp.astype(Z, xp.float64) if namespace(Z) is xp else send(Z, X, xp.float64) for Z in (X, Y)
     )
-    origin = V[:1, ...]
-    U, V = (U - origin) / scale, (V - origin) / scale  # exact for near points
-    uu, vv = xp.sum(U * U, axis=1), xp.sum(V * V, axis=1)
-    largest = max(float(xp.max(uu)), float(xp.max(vv)))
-    if not np.isfinite(largest) and not (xp.all(xp.isfinite(U)) and xp.all(xp.isfinite(V))):
-        _refuse_overflow(scale)
+    origin = Y[:1, ...]
+    with np.errstate(over="ignore", invalid="ignore"):  # of namespaces built on NumPy
+        U, V = ((Z - origin) / scale for Z in (X, Y))  # exact for near points
+        uu, vv = xp.sum(U * U, axis=1), xp.sum(V * V, axis=1)
+        largest = max(float(xp.max(uu)), float(xp.max(vv)))
+        if not np.isfinite(largest):
+            U, V = (_even_if_far(Z, origin, scale) for Z in (X, Y))
     by_product = largest <= _LARGEST_SQUARE_FOR_GEMM and not by_differences
     if metric == "cityblock":
         return _add_over_features(U, V, xp.abs) ** power
@@ -87,6 +88,17 @@ def device_distances(
     return squares if power == 2 else xp.sqrt(squares)
 
 
+def _even_if_far(X: Any, origin: Any, scale: float) -> Any:
+    """X as seen from a point, in units, where the difference may be beyond all floats."""
+    xp = namespace(X)
+    U = (X - origin) / scale
+    if not xp.all(xp.isfinite(U)):
+        U = X / scale - origin / scale
+    if not xp.all(xp.isfinite(U)):
+        _refuse_overflow(scale)
+    return U
+
+
 def _add_over_features(U: Any, V: Any, of_difference: Any) -> Any:
     xp = namespace(U)
     total = xp.zeros((U.shape[0], V.shape[0]), dtype=U.dtype, device=U.device)
@@ -95,7 +107,7 @@ def _add_over_features(U: Any, V: Any, of_difference: Any) -> Any:
     return total
 
 
-def _refuse_overflow(scale: float) -> None:
+def _refuse_overflow(scale: float) -> NoReturn:
     raise ValueError(
         f"points lie too far apart for a bandwidth of {scale:g}: their distance in bandwidths "
         "overflows; use a larger bandwidth or rescale the points"

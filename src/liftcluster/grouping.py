@@ -64,10 +64,16 @@ def in_order_of_appearance(codes: IntArray) -> IntArray:
 
 
 def distances_to_inputs(D: FloatArray) -> tuple[float, float]:
-    """Mean distance of the last partition to the others; the least mean distance among those."""
+    """Mean distance of the last partition to the others; the least mean distance among those.
+
+    Means are of the distances that are known: NaN is none.
+    """
     m = len(D) - 1
-    others = (D[:m, :m].sum(axis=1) - np.diag(D[:m, :m])) / max(m - 1, 1)
-    return float(D[m, :m].mean()), float(others.min())
+    among = np.array(D[:m, :m])
+    others = (np.nansum(among, axis=1) - np.diag(among)) / np.maximum(
+        np.isfinite(among).sum(axis=1) - 1, 1
+    )
+    return float(np.nanmean(D[m, :m])), float(others.min())
 
 
 def shares_of_scores(scores: FloatArray) -> FloatArray:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from ._memory import check_memory
-from ._typing import FloatArray, IntArray, Points
-from .comparison import distance_matrix
+from ._typing import Array, FloatArray, IntArray, Points
+from .comparison import distance, distance_matrix
 from .measures.lifted import lift_emd_matrix
 from .methods.registry import Method
 from .methods.tuples import LabelTuples
@@ -19,8 +21,10 @@ from .representation import Representation
 
 __all__ = [
     "as_seen",
+    "check_linked",
     "check_memberships_fit",
     "counterparts",
+    "distances_by_labels",
     "hardened",
     "mean_shares",
     "medoid",
@@ -51,6 +55,49 @@ def tuples_for(
     n = len(weights)
     largest = 0.0 if n <= _POINTS_AS_VERTICES else weights.sum() / (k * _PIECES_OF_A_PART)
     return tuples.split(largest, weights, rng)
+
+
+def check_linked(named: dict[Hashable, Partition], method: Method) -> None:
+    """Whether labels alone can say which clusters of different inputs belong together.
+
+    Two inputs may share no point, if others lead from one to the other.
+    """
+    shared, names = _share_points(list(named.values())), list(named)
+    groups = connected_components(shared, directed=False)[1]
+    if groups.any():
+        one, other = names[0], names[int(groups.argmax())]
+        raise ValueError(
+            f"inputs {one!r} and {other!r} share no labelled point, and no other inputs lead from "
+            "one to the other, so labels cannot say which of their clusters belong together; give "
+            "the points X, or combine inputs that overlap"
+        )
+    if method.needs == "distances" and not shared.all():
+        i, j = np.argwhere(~shared)[0]
+        raise ValueError(
+            f"{method.name} compares every two inputs, and {names[i]!r} and {names[j]!r} share no "
+            "labelled point; give the points X, or take another method"
+        )
+
+
+def distances_by_labels(partitions: list[Partition]) -> FloatArray:
+    """Variation of information between every two partitions; NaN where they share no point."""
+    shared = _share_points(partitions)
+    if shared.all():
+        return distance_matrix(partitions, measure="vi")
+    D = np.where(shared, 0.0, np.nan)
+    for i, j in np.argwhere(np.triu(shared)):
+        D[i, j] = D[j, i] = distance(partitions[i], partitions[j], measure="vi")
+    return D
+
+
+def _share_points(partitions: list[Partition]) -> Array:
+    """(m, m), whether some point that weighs something is in a cluster of both."""
+    inside = [(p.labels >= 0) & (p.weights > 0) for p in partitions]
+    shared = np.ones((len(inside), len(inside)), dtype=bool)
+    partial = [i for i, where in enumerate(inside) if not where.all()]
+    for i, j in combinations(partial, 2):
+        shared[i, j] = shared[j, i] = (inside[i] & inside[j]).any()
+    return shared
 
 
 def medoid(

@@ -18,6 +18,7 @@ from ._validation import check_choice, check_positive, column_ranges, make_rng
 from .kernels import Kernel, ShiftInvariant, as_kernel
 from .lifts.base import Lift, sums_of_many, take_rows
 from .lifts.choice import (
+    check_left_out,
     choose_lift,
     dimension,
     grid_where_it_fits,
@@ -70,6 +71,9 @@ def lift_rows(
     check_choice(sampling, ("auto", *SAMPLINGS), "sampling")
     if tol is not None:
         tol = check_positive(tol, "tol")
+    check_left_out(
+        lift, kernel=kernel, bandwidth=bandwidth, n_components=n_components, sampling=sampling
+    )
     if is_transformer(lift):
         lift = fit_transformer_lift(lift, _concatenate([X for X, _ in samples]))
 

@@ -99,7 +99,7 @@ def max_mmd(
     resolved = as_kernel(kernel)
     if isinstance(lift, str):
         X = resolved.points(X, len(weights))
-        resolved = resolve_bandwidth(resolved, X, bandwidth)
+        kernel = resolved = resolve_bandwidth(resolved, X, bandwidth)
         lift = choose_lift(lift, len(X), resolved, n_components, spans=True)
     if lift == "exact":
         self_similarity = resolved.diagonal(X)
@@ -107,7 +107,14 @@ def max_mmd(
         def affinity(rows: IntArray, R: sp.csr_array) -> FloatArray:
             return kernel_sums(resolved, X, X[rows], R)
     else:
-        features = make_lift(X, kernel=resolved, lift=lift, n_components=n_components, rng=rng)
+        features = make_lift(
+            X,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            lift=lift,
+            n_components=n_components,
+            rng=rng,
+        )
         if not isinstance(features, FeatureLift):
             raise TypeError(f"lift must have features, and {features.describe()} has none")
         self_similarity = features.squared_norms(X)

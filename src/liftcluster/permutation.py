@@ -218,7 +218,7 @@ def _feature_lift(sides: Sides, rng: np.random.Generator) -> tuple[FeatureLift, 
         raise ValueError(
             'an exact lift spans only given clusters, not permuted ones; use lift="fourier"'
         )
-    if options["n_components"] is None:
+    if options["n_components"] is None and isinstance(options["lift"], str):
         options["n_components"] = _NULL_COMPONENTS
     pool = X if sides.Y is None else pool_points([as_points(X), as_points(Y, "Y")])
     lift = make_lift(pool, rng=rng, **options)

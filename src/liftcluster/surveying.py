@@ -15,7 +15,13 @@ from .chunked import look_at_chunks
 from .kernels import Gaussian, Kernel, ShiftInvariant, as_kernel
 from .lifting import FIRST_COMPONENTS, Box, check_sums_add_up, grid_for, pool_rows
 from .lifts.base import Lift
-from .lifts.choice import DEFAULT_COMPONENTS, choose_lift, make_feature_lift, resolve_bandwidth
+from .lifts.choice import (
+    DEFAULT_COMPONENTS,
+    check_left_out,
+    choose_lift,
+    make_feature_lift,
+    resolve_bandwidth,
+)
 from .lifts.fourier import SAMPLINGS
 from .lifts.grid import MOST_AXES
 from .lifts.nystrom import choose_landmarks, nystrom_from_landmarks
@@ -47,6 +53,9 @@ def lift_for_sources(
     Bandwidth, centre, landmarks and box are found from the same rows as in memory.
     """
     check_choice(sampling, ("auto", *SAMPLINGS), "sampling")
+    check_left_out(
+        lift, kernel=kernel, bandwidth=bandwidth, n_components=n_components, sampling=sampling
+    )
     if is_transformer(lift):
         lift = _fitted(lift, sources[0])
     if isinstance(lift, Lift):

@@ -25,6 +25,7 @@ from .transformer import fit_transformer_lift, is_transformer
 __all__ = [
     "DEFAULT_COMPONENTS",
     "LIFTS",
+    "check_left_out",
     "choose_lift",
     "dimension",
     "grid_where_it_fits",
@@ -44,6 +45,7 @@ _GRID_ERROR = 1e-6  # of a kernel value, which a grid of frequencies is made for
 _SINGLE_GRID_ERROR = 5e-6  # the same with the rounding of single precision
 _COARSEST_GRID = 1e-4  # the largest error for which "auto" still prefers a grid
 _GRID_UP_TO = 8192  # components up to which it does
+_USUAL_RULES = ("median", "auto")  # for the bandwidth, where nobody asks for another
 
 
 def make_lift(
@@ -71,7 +73,8 @@ def make_lift(
         For kernels that do not have one of their own; see :func:`liftcluster.bandwidth`.
     lift : str, Lift or scikit-learn transformer
         "exact"; "fourier"; "structured" for many dimensions; "grid" for one to three; "nystrom";
-        or "auto" to choose by size, dimension and kernel.
+        or "auto" to choose by size, dimension and kernel. A lift that is made already has a
+        kernel, a bandwidth and features of its own: to ask for others beside it is an error.
     n_components : int, optional
         ρ; 2048 where it is not given. Asking for it with lift="auto" asks for random features. A
         grid takes it as the most it may use, and is as precise as that allows.
@@ -86,6 +89,9 @@ def make_lift(
     >>> lift.sums(X, [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).shape
     (2, 100)
     """
+    check_left_out(
+        lift, kernel=kernel, bandwidth=bandwidth, n_components=n_components, sampling=sampling
+    )
     if isinstance(lift, Lift):
         return lift
     if is_transformer(lift):
@@ -123,6 +129,35 @@ def make_lift(
     )
 
 
+def check_left_out(
+    lift: Any, *, kernel: Any, bandwidth: Any, n_components: int | None, sampling: str
+) -> None:
+    """Refuse options that ask for something else than a lift has which was made before."""
+    if isinstance(lift, str) or not (isinstance(lift, Lift) or is_transformer(lift)):
+        return
+    own = getattr(lift, "kernel", None)
+    usual_kernel = isinstance(kernel, str) and kernel == "gaussian"
+    usual_bandwidth = isinstance(bandwidth, str) and bandwidth in _USUAL_RULES
+    asked = {
+        "kernel": not usual_kernel and as_kernel(kernel) != own,
+        "bandwidth": not usual_bandwidth and not _is_own_bandwidth(own, bandwidth),
+        "n_components": n_components not in (None, getattr(lift, "n_components", None)),
+        "sampling": sampling not in ("auto", getattr(lift, "sampling", None)),
+    }
+    for option, wanted in asked.items():
+        if wanted:
+            article = "" if option in ("n_components", "sampling") else "a "
+            raise ValueError(
+                f"the lift was made before, with {article}{option} of its own; leave {option} out, "
+                "or make another lift"
+            )
+
+
+def _is_own_bandwidth(kernel: Any, bandwidth: Any) -> bool:
+    own: Any = getattr(kernel, "bandwidth", None)
+    return bandwidth is None or np.array_equal(own, bandwidth)
+
+
 def resolve_bandwidth(
     kernel: Kernel, points: Points, bandwidth: Any, n_total: int | None = None
 ) -> Kernel:
@@ -131,6 +166,9 @@ def resolve_bandwidth(
     ``n_total``: how many points there are, where these are only a sample of them.
     """
     if not isinstance(kernel, ShiftInvariant) or kernel.bandwidth is not None:
+        if not (isinstance(bandwidth, str) or _is_own_bandwidth(kernel, bandwidth)):
+            has = "a bandwidth of its own" if isinstance(kernel, ShiftInvariant) else "no bandwidth"
+            raise ValueError(f"the {kernel.name} kernel has {has}; leave bandwidth out")
         return kernel
     if isinstance(bandwidth, str):
         bandwidth = bandwidth_rule(points, bandwidth, metric=kernel.metric, n_total=n_total)
@@ -162,6 +200,12 @@ def choose_lift(
     if n_components is not None:
         check_count(n_components, "n_components")
     if check_choice(lift, LIFTS, "lift") != "auto":
+        if lift == "exact" and (n_components is not None or sampling != "auto"):
+            option = "sampling" if n_components is None else "n_components"
+            raise ValueError(
+                f"an exact lift has no use for {option}; leave that out, or take random features: "
+                'lift="fourier"'
+            )
         return lift
     if isinstance(kernel, Discrete | Precomputed):
         return "exact" if spans else "nystrom"
@@ -208,7 +252,7 @@ def make_feature_lift(
 ) -> Lift:
     """Fourier or Nystroem features that fit some points, for n points in all."""
     rho = DEFAULT_COMPONENTS if n_components is None else check_count(n_components, "n_components")
-    if sampling != "auto" and name in ("structured", "grid"):
+    if sampling != "auto" and name != "fourier":
         raise ValueError(
             f'sampling="{sampling}" is how lift="fourier" draws frequencies; lift="{name}" has its '
             "own way"

@@ -225,7 +225,8 @@ def fit_grid_lift(
         raise ValueError(
             f'a grid has at most {MOST_AXES} axes, got {d} features; use lift="fourier"'
         )
-    half_range = (high / 2 - low / 2) * (1 + 2 * _MARGIN)
+    with np.errstate(over="ignore"):  # an infinite range is too large as well
+        half_range = (high / 2 - low / 2) * (1 + 2 * _MARGIN)
     steps, counts = _steps_and_counts(kernel, 2 * half_range, eps / d)
     if max(counts) > _MOST_MULTIPLES or _size(counts) > most:
         raise GridTooLarge(

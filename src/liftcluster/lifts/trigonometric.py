@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 import numpy as np
 
-from .._arrays import namespace, on_device
+from .._arrays import full_precision, namespace, on_device
 from .._typing import Array, FloatArray, IntArray, Points
 from .._validation import as_points
 from ..kernels import ShiftInvariant
@@ -170,12 +170,12 @@ class TrigonometricLift(FeatureLift):
         scale, (smallest, largest) = self.kernel.scale, USUAL_SCALES
         if self.dtype == np.float32 and smallest < scale < largest:
             waves = self._waves(X, np.float32)
-            with np.errstate(over="ignore", invalid="ignore"):  # of namespaces built on NumPy
+            with full_precision(X), np.errstate(over="ignore", invalid="ignore"):
                 answer = function(waves)
             if waves.farthest < _SINGLE_UP_TO * scale:
                 return answer
         waves = self._waves(X, np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # of namespaces built on NumPy
             answer = function(waves)
         if not waves.farthest < _FARTHEST * scale:
             as_points(X, device=True)  # says which is not finite

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import full_precision, namespace, send
+from .._arrays import namespace, send, without_gradients
 from .._typing import FloatArray
 from .device import Members, members_on, row_units, rows_of
 from .fused import try_fused_sums
@@ -31,10 +31,13 @@ class Waves:
         # In float32 the unit of length goes into the frequencies, which saves a pass.
         self.unit, W = (1.0, frequencies / scale) if single else (scale, frequencies)
         self.weights = send(W.T, X, self.dtype)
+        # Where points are seen from the centre: a far one would lose its place in float32.
+        self._space = X.dtype if single else xp.float64
         # x − c is exact to the last bit of the result in float32 too, with c as a sum of two.
-        high = centre.astype(np.float32) if X.dtype == xp.float32 else centre
-        self.high = send(high, X, X.dtype)
-        self.low = send(centre - high, X, X.dtype)
+        with np.errstate(over="ignore"):  # of points that far, double precision takes care
+            high = centre.astype(np.float32) if self._space == xp.float32 else centre
+        self.high = send(high, X, self._space)
+        self.low = send(centre - high, X, self._space)
         self._farthest: Any = None
 
     def afresh(self) -> Waves:
@@ -54,8 +57,9 @@ class Waves:
 
     def centred(self, X: Any) -> Any:
         xp = namespace(X)
-        U = (X - self.high) - self.low
-        most = xp.maximum(xp.max(U), -xp.min(U))
+        U = (xp.astype(X, self._space, copy=False) - self.high) - self.low
+        seen = without_gradients(U)
+        most = xp.maximum(xp.max(seen), -xp.min(seen))
         self._farthest = most if self._farthest is None else xp.maximum(self._farthest, most)
         U = xp.astype(U, self.dtype, copy=False)
         return U if self.unit == 1 else U / self.unit
@@ -71,12 +75,11 @@ class Waves:
     def sums(self, X: Any, R: Any) -> FloatArray:
         """Rᵀφ(X), (s, 2M); cosines and sines are never put side by side."""
         xp, members = namespace(X), members_on(X, R)
-        with full_precision(X):
-            total = None
-            if self.dtype == xp.float32:
-                total = try_fused_sums(self.centred, self.weights, X, members)
-            if total is None:
-                total = self._sums_by_blocks(xp, X, members)
+        total = None
+        if self.dtype == xp.float32:
+            total = try_fused_sums(self.centred, self.weights, X, members)
+        if total is None:
+            total = self._sums_by_blocks(xp, X, members)
         return members.scale(total)
 
     def _sums_by_blocks(self, xp: Any, X: Any, members: Members) -> Any:
@@ -97,9 +100,8 @@ class Waves:
             send((part / units[:, None]).T, X, self.dtype) for part in (V[:, :M], V[:, M:])
         )
         found = []
-        with full_precision(X):
-            for rows in rows_of(X, M):
-                T = self.phases(X[rows, ...])
-                block = xp.cos(T) @ cosines + xp.sin(T) @ sines
-                found.append(xp.astype(block, xp.float64) * send(units, X))
+        for rows in rows_of(X, M):
+            T = self.phases(X[rows, ...])
+            block = xp.cos(T) @ cosines + xp.sin(T) @ sines
+            found.append(xp.astype(block, xp.float64) * send(units, X))
         return xp.concat(found, axis=0)
