@@ -21,6 +21,7 @@ from liftcluster.methods import lifted
 from liftcluster.methods.lifted import (
     group_centres,
     lift_evidence,
+    lift_graph,
     lift_hac,
     lift_km,
     lift_ssd,
@@ -345,57 +346,120 @@ def test_lifted_evidence_is_its_formula():
     assert adjusted_rand_score(expected, found) == 1
 
 
-def literal_lift_graph(labels, X, k, h, strength, power, placement):
-    """The formula of lift_graph on points, with dense matrices, every weight one."""
+def literal_lift_graph(labels, w, X, k, h, *, strength, power, placement, theta):
+    """The formula of lift_graph on points, with dense matrices."""
     from oracles_consensus import reliability
 
     m = labels.shape[1]
-    u = np.concatenate(reliability(labels, 0.4))
+    u = np.concatenate(reliability(labels, theta, w))
+    owner = [i for i in range(m) for c in range(labels[:, i].max() + 1)]
     H = np.column_stack(
         [labels[:, i] == c for i in range(m) for c in range(labels[:, i].max() + 1)]
     )
-    H = H.astype(float)
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (2 * h * h))
-    norms = np.sqrt(np.diag(H.T @ K @ H))
+    S = K @ (w[:, None] * H)  # ⟨φ(x), Φ(C)⟩
+    norms = np.sqrt(np.diag(H.T * w @ S))
+    G = (H.T * w @ S) / np.outer(norms, norms)
     B = H * u
-    D = B.sum(axis=1, keepdims=True)
-    sizes = np.sqrt(H.sum(axis=0))
-    G = (H.T @ K @ H) / np.outer(norms, norms)
-    A = B.T @ (B / D) + strength * G**power * np.outer(sizes, sizes) / m
+    D = np.where(H.any(axis=1), B.sum(axis=1), 1)[:, None]
+    sizes = np.sqrt(w @ H)
+    A = (B.T * w) @ (B / D) + strength * G**power * np.outer(sizes, sizes) / m
     d = A.sum(axis=1)
     values, vectors = np.linalg.eigh(A / np.sqrt(np.outer(d, d)))
     U = vectors[:, np.argsort(values)[::-1][:k]] / np.sqrt(d)[:, None]
-    P = (K @ H / norms) ** power
+    P = (S / norms) ** power
     P /= P.sum(axis=1, keepdims=True)
-    owner = [i for i in range(m) for c in range(labels[:, i].max() + 1)]
-    hits = [
-        labels[x, i] == max(range(labels[:, i].max() + 1), key=lambda c: P[x, owner.index(i) + c])
-        for x in range(len(X))
-        for i in range(m)
-    ]
+    hits = labelled = 0.0
+    for x, i in itertools.product(range(len(X)), range(m)):
+        if labels[x, i] >= 0:
+            own = [P[x, c] for c in range(len(owner)) if owner[c] == i]
+            hits += w[x] * (labels[x, i] == np.argmax(own))
+            labelled += w[x]
     chance = m / len(owner)
-    placement = placement * max((np.mean(hits) - chance) / (1 - chance), 0) ** 8
+    placement = placement * max((hits / labelled - chance) / (1 - chance), 0) ** 8
     return ((1 - placement) * B / D + placement * P) @ U
 
 
-@pytest.mark.parametrize("placement", [0.0, 0.5, 1.0])
-@WORSE
-def test_lift_graph_is_its_formula(placement, monkeypatch):
-    rng = np.random.default_rng(0)
-    X, labels = blobs(rng, 90, 2, k=3)
-    X = X / 4  # not well apart
-    inputs = noisy_inputs(rng, labels, m=4, share=0.3)
-    expected = literal_lift_graph(np.column_stack(inputs), X, 3, 0.7, 2.0, 3.0, placement)
+@pytest.fixture
+def given_to_k_means(monkeypatch):
+    """What lift_graph has unit_kmeans cluster: vectors, and their weights."""
     seen = []
     kmeans = lifted.unit_kmeans
     monkeypatch.setattr(
-        lifted, "unit_kmeans", lambda Y, *rest: (seen.append(Y), kmeans(Y, *rest))[1]
+        lifted, "unit_kmeans", lambda Y, *rest: (seen.append((Y, rest[0])), kmeans(Y, *rest))[1]
     )
-    options = {"strength": 2.0, "power": 3.0, "placement": placement}
-    found = lc.consensus(inputs, 3, X, method="lift_graph", bandwidth=0.7, rng=0, **options)
+    return seen
+
+
+def doubtful_problem(rng):
+    """Points of three clusters that are not well apart, four inputs with noise, weights."""
+    X, labels = blobs(rng, 90, 2, k=3)
+    inputs = noisy_inputs(rng, labels, m=4, share=0.25)
+    inputs[1][rng.random(90) < 0.2] = -1
+    inputs[3] = np.where(inputs[3] == 2, 3 - labels % 2, inputs[3])
+    return X / 4, [np.unique(p, return_inverse=True)[1] + p.min().clip(max=0) for p in inputs]
+
+
+DEFAULTS = {"strength": 0.5, "power": 4.0, "placement": 0.9, "theta": 0.4}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"placement": 0.0},
+        {"placement": 1.0, "strength": 2.0, "power": 3.0, "theta": 0.7},
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+@WORSE
+def test_lift_graph_is_its_formula(options, weighted, given_to_k_means):
+    rng = np.random.default_rng(0)
+    X, inputs = doubtful_problem(rng)
+    w = rng.uniform(0.2, 3, 90) if weighted else np.ones(90)
+    labels = np.column_stack(inputs)
+    expected = literal_lift_graph(labels, w, X, 3, 0.7, **{**DEFAULTS, **options})
+    found = lc.consensus(
+        inputs,
+        3,
+        X,
+        method="lift_graph",
+        bandwidth=0.7,
+        weights=w if weighted else None,
+        rng=0,
+        **options,
+    )
     assert found.n_clusters == 3
+    Y, weights = given_to_k_means[0]
     # Eigenvectors have a sign each, inner products of points have not.
-    np.testing.assert_allclose(seen[0] @ seen[0].T, expected @ expected.T, atol=1e-9)
+    np.testing.assert_allclose(Y @ Y.T, expected @ expected.T, atol=1e-9)
+    np.testing.assert_array_equal(weights, w)
+
+
+@WORSE
+def test_a_point_of_weight_two_is_two_points_to_lift_graph(given_to_k_means):
+    rng = np.random.default_rng(0)
+    X, inputs = doubtful_problem(rng)
+    counts = rng.integers(0, 4, 90)
+    copies = np.repeat(np.arange(90), counts)
+    options = {"method": "lift_graph", "bandwidth": 0.7, "rng": 0}
+    lc.consensus(inputs, 3, X, weights=counts, **options)
+    lc.consensus([p[copies] for p in inputs], 3, X[copies], **options)
+    (weighted, _), (repeated, _) = given_to_k_means
+    np.testing.assert_allclose(
+        (weighted @ weighted.T)[np.ix_(copies, copies)], repeated @ repeated.T, atol=1e-9
+    )
+
+
+def test_points_weigh_one_each_for_lift_graph_unless_given(given_to_k_means):
+    X, inputs = doubtful_problem(np.random.default_rng(0))
+    partitions = [lc.Partition.from_labels(p) for p in inputs]
+    rep, tuples = lc.represent(X, partitions), LabelTuples.from_partitions(partitions)
+    lift_graph(tuples, 3, rep=rep, X=X, rng=np.random.default_rng(0))
+    lift_graph(tuples, 3, rep=rep, X=X, weights=np.ones(90), rng=np.random.default_rng(0))
+    (Y, w), (Y1, w1) = given_to_k_means
+    np.testing.assert_array_equal(Y, Y1)
+    np.testing.assert_array_equal(w, w1)
 
 
 def test_lift_graph_goes_by_labels_where_places_say_nothing_of_them():
