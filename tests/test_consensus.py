@@ -4,8 +4,9 @@ import itertools
 import warnings
 
 import numpy as np
+import oracles_consensus as oracle
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
@@ -19,6 +20,7 @@ import liftcluster as lc
 from liftcluster.grouping import shares_of_scores
 from liftcluster.methods import lifted
 from liftcluster.methods.lifted import (
+    group_by,
     group_centres,
     lift_evidence,
     lift_graph,
@@ -29,7 +31,7 @@ from liftcluster.methods.lifted import (
 )
 from liftcluster.methods.selection import CRITERIA, choose_k
 from liftcluster.methods.spectral import relative_eigengaps
-from liftcluster.methods.tuples import LabelTuples
+from liftcluster.methods.tuples import LabelTuples, Profiles, gather
 
 WORSE = pytest.mark.filterwarnings(
     "ignore:the consensus is farther", r"ignore:\d+ clusters were asked for"
@@ -112,11 +114,122 @@ def test_weighted_ward_with_equal_weights_is_scikit_learns():
     assert adjusted_rand_score(weighted_ward(V, np.ones(40), 6), theirs) == 1
 
 
+def naive_linkage(D, w, k, apart):
+    """Merge, at each step, the two groups that are least far apart."""
+    groups = [[i] for i in range(len(D))]
+    while len(groups) > k:
+        pairs = itertools.combinations(range(len(groups)), 2)
+        i, j = min(pairs, key=lambda p: apart(D, w, groups[p[0]], groups[p[1]]))
+        groups[i] += groups.pop(j)
+    return [next(c for c, members in enumerate(groups) if i in members) for i in range(len(D))]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("linkage", "apart"),
+    [
+        ("average", lambda D, w, a, b: w[a] @ D[np.ix_(a, b)] @ w[b] / w[a].sum() / w[b].sum()),
+        ("complete", lambda D, w, a, b: D[np.ix_(a, b)].max()),
+        ("single", lambda D, w, a, b: D[np.ix_(a, b)].min()),
+    ],
+)
+def test_linkages_of_lifted_clusters_are_the_naive_ones(linkage, apart, seed):
+    rep = small_representation(seed, (3, 4, 5))
+    D = np.array([[np.linalg.norm(u - v) for v in rep.vectors] for u in rep.vectors])
+    for k in range(1, rep.s + 1):
+        found = lift_hac(rep, k, linkage=linkage)
+        assert sorted(set(found)) == list(range(k))
+        assert adjusted_rand_score(found, naive_linkage(D, rep.masses, k, apart)) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_linkage_is_wards_unless_another_is_asked_for(seed):
+    rep = small_representation(seed, (3, 4, 5))
+    for k in range(1, rep.s + 1):
+        expected = naive_ward(rep.vectors, rep.masses, k)
+        for options in ({}, {"linkage": "ward"}):
+            assert adjusted_rand_score(lift_hac(rep, k, **options), expected) == 1
+
+
 @pytest.mark.parametrize("linkage", ["ward", "average", "complete", "single"])
-def test_every_linkage_gives_the_clusters_asked_for(linkage):
+def test_a_single_cluster_is_a_group_by_every_linkage(linkage):
+    rep = small_representation(0, (1,))
+    assert lift_hac(rep, 1, linkage=linkage).tolist() == [0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_k_means_is_never_worse_than_ward(seed):
+    rep = small_representation(seed, (6, 7, 8))
+    by_k_means = lift_km(rep, 5, n_init=1, rng=np.random.default_rng(0))
+    by_ward = weighted_ward(rep.vectors, rep.masses, 5)
+    least = lift_ssd(rep, group_centres(rep, by_ward, 5))
+    assert lift_ssd(rep, group_centres(rep, by_k_means, 5)) <= least + 1e-12
+
+
+def test_clusters_too_many_to_merge_are_grouped_by_k_means_alone(monkeypatch):
     rep = small_representation(0)
-    for k in (1, 3, rep.s):
-        assert len(set(lift_hac(rep, k, linkage=linkage))) == k
+    expected = lift_km(rep, 3, rng=np.random.default_rng(0))
+    calls = []
+    monkeypatch.setattr(
+        lifted, "weighted_ward", lambda *args: (calls.append(args), weighted_ward(*args))[1]
+    )
+    for most, times in ((rep.s, 1), (rep.s - 1, 0)):
+        monkeypatch.setattr(lifted, "_WARD_UP_TO", most)
+        calls.clear()
+        found = lift_km(rep, 3, rng=np.random.default_rng(0))
+        assert adjusted_rand_score(found, expected) == 1
+        assert len(calls) == times
+
+
+def test_clusters_that_lie_in_fewer_places_than_groups_warn_of_nothing():
+    X, labels = blobs(np.random.default_rng(0), 60, 2, k=3)
+    rep = lc.represent(X, [labels] * 3, bandwidth=1.0)
+    codes = lift_km(rep, 5, rng=np.random.default_rng(0))
+    assert lift_ssd(rep, group_centres(rep, codes, codes.max() + 1)) == pytest.approx(0, abs=1e-12)
+
+
+class Recorder(BaseEstimator):
+    """A clusterer that keeps what it is given, and calls the vectors by turns 5 and 7."""
+
+    def __init__(self, n_clusters=1, n_components=1, random_state=None, seen=None):
+        self.n_clusters, self.n_components = n_clusters, n_components
+        self.random_state, self.seen = random_state, seen
+
+    def fit(self, V, y=None, sample_weight=None):
+        self.seen.append((V, sample_weight, self.get_params()))
+        return self
+
+    def predict(self, V):
+        return np.where(np.arange(len(V)) % 2, 7, 5)
+
+    def __sklearn_clone__(self):
+        return type(self)(**self.get_params(deep=False))
+
+
+class PredictingRecorder(Recorder):
+    def fit_predict(self, V, y=None, sample_weight=None):
+        return self.fit(V, y, sample_weight).predict(V)
+
+
+@pytest.mark.parametrize("kind", [Recorder, PredictingRecorder])
+@pytest.mark.parametrize("lift", ["exact", "fourier"])
+def test_a_clusterer_is_given_vectors_weights_numbers_and_a_seed(kind, lift):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 40, 2, k=3)
+    inputs = [labels, labels % 2]
+    rep = lc.represent(X, inputs, bandwidth=1.0, lift=lift, rng=0)
+    seen = []
+    codes = group_by(kind(seen=seen), rep, 4, rng=rng)
+    assert codes.tolist() == [0, 1, 0, 1, 0]  # groups by number
+    V, weights, settings = seen[0]
+    assert V.shape[1] <= rep.s == len(V)
+    np.testing.assert_allclose(V @ V.T, rep.inner_products(), atol=1e-9)
+    np.testing.assert_allclose(weights / weights.sum(), rep.masses / rep.masses.sum())
+    assert weights.mean() == pytest.approx(1)
+    assert settings["n_clusters"] == settings["n_components"] == 4
+    for _ in range(99):
+        group_by(kind(seen=seen), rep, 4, rng=rng)
+    assert len({settings["random_state"] for _, _, settings in seen}) == 100
 
 
 def test_lift_ssd_is_its_formula():
@@ -323,35 +436,55 @@ def test_evidence_between_clusters_that_share_no_place_is_none():
     assert adjusted_rand_score(labels, codes) > 0.9
 
 
-def test_lifted_evidence_is_its_formula():
-    rng = np.random.default_rng(3)
+@pytest.mark.parametrize("limit", [100, 6, 3, 2])
+@pytest.mark.parametrize("theta", [None, 0.4, 0.9])
+def test_lifted_evidence_is_its_formula(theta, limit):
+    """Of points with equal labels, or of the groups that they are gathered to beyond the limit."""
+    rng = np.random.default_rng(4)
     X, labels = blobs(rng, 40, 2, k=3)
-    partitions = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, m=3)]
-    rep = lc.represent(X, partitions, bandwidth=1.0)
-    G, first = rep.inner_products(), [0, 3, 6]
-    S = np.zeros((40, 40))
-    for x, y in itertools.product(range(40), repeat=2):
-        S[x, y] = sum(
-            G[first[i] + partitions[i].labels[x], first[j] + partitions[j].labels[y]]
-            for i in range(3)
-            for j in range(3)
-        ) / 9  # fmt: skip
-    S /= np.sqrt(np.outer(np.diag(S), np.diag(S)))
-    from scipy.cluster.hierarchy import fcluster, linkage
-    from scipy.spatial.distance import squareform
+    X = X / 4  # so close that every theta, and the limit, gives other clusters
+    inputs = noisy_inputs(rng, labels, m=3, share=0.4)
+    inputs[1][::7] = -1
+    partitions = [lc.Partition.from_labels(p) for p in inputs]
+    rep, tuples = (
+        lc.represent(X, partitions, bandwidth=1.0),
+        LabelTuples.from_partitions(partitions),
+    )
+    groups = gather(Profiles.of(tuples), max(limit, 3))[1][tuples.inverse]
+    ones = [[1.0] * 3] * 3
+    u = ones if theta is None else oracle.reliability(np.column_stack(inputs), theta)
+    Z = np.zeros((groups.max() + 1, rep.n_components))
+    for x, i in itertools.product(range(40), range(3)):
+        if inputs[i][x] >= 0:
+            Z[groups[x]] += u[i][inputs[i][x]] * rep.vectors[3 * i + inputs[i][x]]
+    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+    S = np.minimum(Z @ Z.T, 1)  # rounding
+    expected = oracle.average_linkage(S[np.ix_(groups, groups)], 3)
+    options = {} if theta == 0.4 else {"theta": theta}  # its default
+    found = lift_evidence(tuples, 3, rep=rep, limit=limit, **options)
+    assert oracle.same_clusters(expected, found)
+    assert len(set(found)) == 3
 
-    expected = fcluster(linkage(squareform(1 - S, checks=False), "average"), 3, "maxclust")
-    tuples = LabelTuples.from_partitions(partitions)
-    found = lift_evidence(tuples, 3, rep=rep, theta=None)
-    assert adjusted_rand_score(expected, found) == 1
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"theta": 0.0}, ValueError, "theta must be positive"),
+        ({"theta": "small"}, TypeError, "theta must be a number"),
+        ({"limit": 1}, ValueError, "limit must be at least 2"),
+        ({"limit": 2.5}, TypeError, "limit must be a whole number"),
+    ],
+)
+def test_bad_settings_of_lift_evidence_are_refused(options, error, says):
+    X, labels = blobs(np.random.default_rng(0), 20, 2, k=2)
+    with pytest.raises(error, match=f"^{says}"):
+        lc.consensus([labels, labels], 2, X, method="lift_evidence", **options)
 
 
 def literal_lift_graph(labels, w, X, k, h, *, strength, power, placement, theta):
     """The formula of lift_graph on points, with dense matrices."""
-    from oracles_consensus import reliability
-
     m = labels.shape[1]
-    u = np.concatenate(reliability(labels, theta, w))
+    u = np.concatenate(oracle.reliability(labels, theta, w))
     owner = [i for i in range(m) for c in range(labels[:, i].max() + 1)]
     H = np.column_stack(
         [labels[:, i] == c for i in range(m) for c in range(labels[:, i].max() + 1)]
@@ -473,6 +606,17 @@ def test_lift_graph_goes_by_labels_where_places_say_nothing_of_them():
     assert adjusted_rand_score(labels, found.labels) > 0.95
 
 
+@pytest.mark.parametrize("k", [1, 3])
+@WORSE
+def test_lift_graph_has_nothing_to_cut_in_one_cluster_or_a_tuple_each(k):
+    """Whoever shares all labels stays together, however far apart."""
+    X = np.array([[0.0], [9], [0], [9], [1], [8], [5]])
+    inputs = [[0, 0, 1, 1, 1, 1, -1], [0, 0, 0, 0, -1, -1, -1]]
+    found = lc.consensus(inputs, k, X, method="lift_graph", rng=0)
+    expected = [0] * 7 if k == 1 else [0, 0, 1, 1, 2, 2, 0]  # heaviest, the first of several
+    assert oracle.same_clusters(found.labels, expected)
+
+
 @WORSE
 def test_lift_graph_without_links_and_placement_is_lwgp():
     rng = np.random.default_rng(0)
@@ -498,15 +642,17 @@ def test_points_that_no_input_labels_go_where_they_lie():
     ("options", "says"),
     [
         ({"placement": 1.5}, "placement must be between 0 and 1"),
+        ({"placement": -0.1}, "placement must be between 0 and 1"),
         ({"strength": -1.0}, "strength must be finite and not negative"),
         ({"strength": float("nan")}, "strength must be finite and not negative"),
+        ({"strength": float("inf")}, "strength must be finite and not negative"),
         ({"power": 0.0}, "power must be positive"),
         ({"theta": 0.0}, "theta must be positive"),
     ],
 )
 def test_bad_settings_of_lift_graph_are_refused(options, says):
     X, labels = blobs(np.random.default_rng(0), 20, 2, k=2)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=f"^{says}"):
         lc.consensus([labels, labels], 2, X, method="lift_graph", **options)
 
 

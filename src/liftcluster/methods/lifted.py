@@ -247,9 +247,9 @@ def lift_evidence(
         Cluster of each point, from 0 to k - 1. X, weights and rng play no part in it: they are
         taken so that all methods on labels and vectors are called alike.
     """
-
     if theta is not None:
         theta = check_positive(theta, "theta")
+    limit = check_count(limit, "limit", least=2)
 
     def link(part: LabelTuples, k: int) -> IntArray:
         u = np.ones(part.s) if theta is None else cluster_reliability(part, theta)
