@@ -308,7 +308,7 @@ def ward_groupings(V: FloatArray, weights: FloatArray, most: int) -> Iterator[In
             yield np.unique(codes, return_inverse=True)[1]
         if k == 1:
             return
-        a, b = sorted(int(i) for i in np.unravel_index(cost.argmin(), cost.shape))
+        a, b = np.unravel_index(cost.argmin(), cost.shape)
         centres[a] = (w[a] * centres[a] + w[b] * centres[b]) / (w[a] + w[b])
         w[a] += w[b]
         codes[codes == b] = a
