@@ -1,6 +1,7 @@
 """Consensus: optimal on small cases, faithful to its inputs, of use to new points."""
 
 import itertools
+import re
 import warnings
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import liftcluster as lc
-from liftcluster.grouping import shares_of_scores
+from liftcluster.grouping import distances_to_inputs, listed_parts, shares_of_scores
 from liftcluster.methods import lifted
 from liftcluster.methods.lifted import (
     group_by,
@@ -273,19 +274,50 @@ def test_a_consensus_carries_everything_it_promises(method):
     assert found.memberships.shape == (150, k)
     np.testing.assert_allclose(found.memberships.sum(axis=1), 1)
     assert (found.memberships >= 0).all()
-    assert ((found.confidence >= 0) & (found.confidence <= 1)).all()
     assert found.centres.shape[0] == k
-    assert found.score > 0
-    assert len(found.composition) == k
-    shares = {}
-    for parts in found.composition:
-        for partition, cluster, share in parts:
-            shares[partition, cluster] = shares.get((partition, cluster), 0) + share
-    np.testing.assert_allclose(list(shares.values()), 1)
+    assert found.representation.partition_names == tuple(inputs)
+    assert found.score == lift_ssd(found.representation, found.centres) > 0
+    np.testing.assert_allclose(found.confidence, literal_confidence(found), atol=1e-12)
+    for cluster, parts in enumerate(found.composition):
+        expected = {
+            (name, c): np.mean(found.labels[p == c] == cluster)
+            for name, p in inputs.items()
+            for c in range(3)
+            if (found.labels[p == c] == cluster).any()
+        }
+        assert {part[:2]: part[2] for part in parts} == pytest.approx(expected)
+        assert [part[2] for part in parts] == sorted((part[2] for part in parts), reverse=True)
     new = X[:10] + 1e-6
     assert found.predict(new).shape == (10,)
     np.testing.assert_allclose(found.predict_proba(new).sum(axis=1), 1)
-    assert repr(found).startswith(f"Consensus({method} of 6 partitions")
+    assert repr(found) == (
+        f"Consensus({method} of 6 partitions: {k} clusters, liftSSD = {found.score:.4f}, "
+        f"mean confidence {found.confidence.mean():.2f})"
+    )
+
+
+def literal_confidence(found):
+    """How far each point's membership in its own cluster is ahead of all others; noise is not."""
+    ahead = []
+    for shares, label in zip(found.memberships, found.labels, strict=True):
+        others = np.delete(shares, label)
+        ahead.append(0 if label < 0 else shares[label] - others.max() if len(others) else 1)
+    return np.maximum(ahead, 0)
+
+
+@WORSE
+def test_points_may_be_in_another_cluster_than_their_labels_suggest_and_are_not_sure_then():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 150, 2, k=3)
+    found = lc.consensus(noisy_inputs(rng, labels, share=0.6), 3, X, method="lift_graph", rng=0)
+    own = found.memberships[np.arange(150), found.labels]
+    assert (own < found.memberships.max(axis=1)).any()
+    np.testing.assert_allclose(found.confidence, literal_confidence(found), atol=1e-12)
+
+
+def test_a_single_cluster_is_sure():
+    found = lc.consensus([[0, 0, 1, 1], [0, 1, 1, 1]], 1, np.eye(4), method="lift_graph", rng=0)
+    assert found.confidence.tolist() == [1] * 4
 
 
 @pytest.mark.parametrize("lift", ["exact", "fourier", "nystrom"])
@@ -311,10 +343,21 @@ def test_many_points_in_many_dimensions_are_told_apart_by_landmarks():
     X = 0.75 * rng.standard_normal((6, 100))[labels] + rng.standard_normal((n, 100))
     found = lc.consensus(noisy_inputs(rng, labels, m=4), 6, X, rng=0)
     assert found.representation.lift.kind == "nystrom"
+    assert found.representation.n_components == 500  # as the documentation says
     assert adjusted_rand_score(labels, found.labels) > 0.98
     fourier = lc.consensus(noisy_inputs(rng, labels, m=4), 6, X, lift="fourier", rng=0)
     assert fourier.representation.lift.kind == "fourier"
     assert adjusted_rand_score(labels, fourier.labels) < 0.95
+
+
+@WORSE
+def test_few_points_have_landmarks_if_components_are_asked_for():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 90, 2, k=3)
+    found = lc.consensus(noisy_inputs(rng, labels), 3, X, n_components=40, rng=0)
+    assert found.representation.lift.kind == "nystrom"
+    assert found.representation.n_components == 40
+    assert lc.consensus(noisy_inputs(rng, labels), 3, X, rng=0).representation.lift.kind == "exact"
 
 
 def test_negative_scores_count_for_nothing():
@@ -337,6 +380,7 @@ def test_any_clusterer_of_vectors_can_stand_in(clusterer):
     rng = np.random.default_rng(0)
     X, labels = blobs(rng, 150, 2, k=3)
     found = lc.consensus(noisy_inputs(rng, labels), 3, X, method=clusterer, rng=0)
+    assert found.method == "lift_km"  # for which it stands in
     assert adjusted_rand_score(labels, found.labels) > 0.8
 
 
@@ -381,6 +425,10 @@ def test_label_only_methods_need_no_points():
     found = lc.consensus(inputs, 3, method="lwgp", rng=0)
     assert adjusted_rand_score(labels, found.labels) > 0.9
     assert found.score is None
+    assert repr(found) == (
+        "Consensus(lwgp of 6 partitions: 3 clusters, mean confidence "
+        f"{found.confidence.mean():.2f})"
+    )
     with pytest.raises(ValueError, match="give consensus the argument X"):
         found.predict(np.zeros((1, 2)))
     medoid = lc.consensus(inputs, 3, method="medoid", measure="nmi", rng=0)
@@ -416,6 +464,9 @@ def test_the_bandwidth_is_that_of_the_method_unless_given(method, rule):
     assert lift.kernel.bandwidth == pytest.approx(lc.bandwidth(X, rule))
     lift = lc.consensus(inputs, 3, X, method=method, bandwidth=2.0, rng=0).representation.lift
     assert lift.kernel.bandwidth == 2.0
+    several = np.array([1.0, 2.0])
+    lift = lc.consensus(inputs, 3, X, method=method, bandwidth=several, rng=0).representation.lift
+    assert lift.kernel.bandwidths == (1.0, 2.0)
 
 
 def test_a_clusterer_has_its_own_settings():
@@ -700,6 +751,45 @@ def test_a_consensus_worse_than_its_inputs_is_said():
     assert medoid.mean_distance < medoid.best_input_distance
 
 
+def test_a_single_input_has_no_other_that_would_have_served_better():
+    X, labels = blobs(np.random.default_rng(0), 100, 2, k=4)
+    found = lc.consensus([labels], 2, X, method="lift_graph", rng=0)
+    assert found.mean_distance > found.best_input_distance == 0
+
+
+def test_a_medoid_is_not_said_to_be_worse_than_an_input():
+    """By the variation of information it is, and it was asked for by another measure."""
+    inputs = [
+        [1, 0, 0, 0, 0, 1, 1, 1],
+        [0, 0, 0, 0, 0, 0, 0, 1],
+        [1, 1, 0, 1, 0, 0, 1, 0],
+        [1, 0, 0, 1, 0, 1, 0, 1],
+        [2, 2, 2, 1, 3, 3, 1, 0],
+    ]
+    found = lc.consensus(inputs, 4, method="medoid", measure="rand")
+    assert found.mean_distance > found.best_input_distance
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_an_input_is_not_compared_with_itself(m):
+    D = np.random.default_rng(0).random((m + 1, m + 1))
+    D += D.T
+    mean, least = distances_to_inputs(D)
+    assert mean == pytest.approx(sum(D[m, i] for i in range(m)) / m)
+    to_others = [[D[i, j] for j in range(m) if j != i] for i in range(m)]
+    assert least == pytest.approx(min(np.mean(row) if row else 0 for row in to_others))
+
+
+def test_parts_of_a_cluster_are_listed_from_a_tenth_on_and_eight_at_most():
+    parts = [("a", "x", 1.0), ("b", 0, 0.1)]
+    assert listed_parts(parts) == "a: x (100%), b: 0 (10%)"
+    assert listed_parts([*parts, ("b", 1, 0.09)]) == "a: x (100%), b: 0 (10%) …"
+    eight = [("c", i, 0.5) for i in range(8)]
+    expected = ", ".join(f"c: {i} (50%)" for i in range(8))
+    assert listed_parts(eight) == expected
+    assert listed_parts([*eight, ("c", 8, 0.5)]) == expected + " …"
+
+
 @pytest.mark.parametrize("method", ["lift_km", "lift_graph", "cspa"])
 @WORSE
 def test_the_distances_a_consensus_carries_are_those_to_its_inputs(method):
@@ -849,6 +939,12 @@ def test_auto_hardens_soft_inputs_to_count_their_clusters():
         found = lc.consensus([*soft, labels], "auto", X, lift=lift, rng=0)
         assert found.n_clusters == 3
         assert found.curve.criterion == "eigengap"
+        hard = [lc.Partition.from_labels(p.argmax(axis=1)) for p in soft]
+        hard.append(lc.Partition.from_labels(labels))
+        used = found.representation.lift
+        how = {"kernel": used.kernel} if lift == "exact" else {"lift": used}
+        expected = choose_k(lc.represent(X, hard, **how), LabelTuples.from_partitions(hard))
+        np.testing.assert_allclose(found.curve.values, expected.values, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -891,19 +987,25 @@ def test_auto_chooses_and_shows_its_curve():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda p, X: lc.consensus(p, 2), "needs the points X; .* cspa, hgpa"),
-        (lambda p, X: lc.consensus(p, "auto", method="lwgp"), "needs the points X"),
+        (lambda p, X: lc.consensus(p, 2), "this needs the points X; .* methods cspa, hgpa, .*medoid$"),
+        (lambda p, X: lc.consensus(p, 2, method="lift_graph"), "this needs the points X"),
+        (lambda p, X: lc.consensus(p, 2, method=AgglomerativeClustering()), "this needs the points X"),
+        (lambda p, X: lc.consensus(p, "auto", method="lwgp"), "this needs the points X"),
         (lambda p, X: lc.consensus(p, 0, X), "n_clusters must be at least 1"),
+        (lambda p, X: lc.consensus(p, np.array([2, 3]), X), "n_clusters must be a whole number"),
+        (lambda p, X: lc.consensus(p, "many", X), "n_clusters must be a whole number"),
         (lambda p, X: lc.consensus(p, 2, X, method="best"), "method must be one of lift_km"),
+        (lambda p, X: lc.consensus(p, 2, X, n_init=0), "n_init must be at least 1"),
+        (lambda p, X: lc.consensus(p, 2, X, lift=np.array(["auto", "auto"])), "lift must be one of"),
         (lambda p, X: lc.consensus([], 2, X), "no partitions"),
         (lambda p, X: lc.consensus(p, 2, X, method="lift_hac", linkage="centroid"), "linkage must be"),
-        (lambda p, X: lc.base_partitions(X, 100), "more than the 6 points"),
+        (lambda p, X: lc.base_partitions(X, 100), "n_clusters=100 is more than the 6 points"),
         (lambda p, X: lc.base_partitions(X, 2, "all"), "kind must be one of"),
     ],
 )  # fmt: skip
 def test_bad_calls_are_refused(call, says):
     X = np.arange(12.0).reshape(6, 2)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises((TypeError, ValueError), match=f"^{says}"):
         call([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]], X)
 
 
@@ -1002,6 +1104,59 @@ def test_a_small_block_of_points_costs_no_clusters():
         assert made == sorted(set(some.labels))
         again = some.partial_fit(X, [labels] * 3)
         assert adjusted_rand_score(labels, again.labels) == 1
+
+
+def test_new_points_on_which_inputs_agree_still_go_where_they_lie():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 200, 2, k=4)
+    inputs = noisy_inputs(rng, labels, m=3, share=0.05)
+    first = lc.consensus(inputs, 4, X, lift="nystrom", rng=0)
+    misplaced = labels.copy()
+    misplaced[:4] = misplaced[3::-1]
+    both = first.partial_fit(X, [misplaced] * 3)
+    np.testing.assert_array_equal(both.labels, both.predict(X))
+    assert adjusted_rand_score(both.labels, labels) == 1
+
+
+@pytest.mark.parametrize("method", ["lift_km", "lift_graph", "evidence"])
+@WORSE
+def test_a_consensus_weighs_points_as_its_inputs_do(method):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 60, 2, k=3)
+    w = rng.uniform(0.5, 2, 60)
+    for inputs in (noisy_inputs(rng, labels), [labels] * 2):
+        found = lc.consensus(inputs, 3, X, method=method, weights=w, rng=0)
+        np.testing.assert_array_equal(found.partition.weights, w)
+        expected = [w[found.labels == c].sum() / w.sum() for c in range(3)]
+        np.testing.assert_allclose(found.partition.masses, expected)
+        name, cluster, share = found.composition[0][0]
+        inside = np.asarray(inputs[name]) == cluster
+        assert share == pytest.approx(w[inside & (found.labels == 0)].sum() / w[inside].sum())
+
+
+@pytest.mark.parametrize("k", [30, 31])
+def test_a_notebook_shows_a_row_for_each_of_thirty_clusters(k):
+    labels = np.arange(4 * k) // 4
+    other = np.where(np.arange(4 * k) % 8 == 7, 0, labels)  # doubt about every other cluster
+    found = lc.consensus([labels, labels, other], k, method="evidence")
+    html = found._repr_html_()
+    table = html[html.index("<table") : html.index("</table>")]
+    cells = [re.findall(r"<t[dh].*?>(.*?)</t[dh]>", row) for row in table.split("<tr>")[1:]]
+    cells = [[re.sub("<.*?>", "", cell) for cell in row] for row in cells]
+    assert cells[0] == ["cluster", "share", "confidence", "made of (share of that cluster)"]
+    assert len(cells) == 1 + 30
+    for i, row in enumerate(cells[1:]):
+        sure = literal_confidence(found)[found.labels == i].mean()
+        assert row == [str(i), f"{1 / k:.1%}", f"{sure:.2f}", listed_parts(found.composition[i])]
+    assert len({row[2] for row in cells[1:]}) > 1
+    paragraphs = [re.sub("<.*?>", "", part) for part in re.findall("<p>(.*?)</p>", html)]
+    assert paragraphs == [
+        repr(found),
+        *["… and 1 more"] * (k - 30),
+        f"mean distance to the inputs {found.mean_distance:.4f}; the most central input has "
+        f"{found.best_input_distance:.4f} to the others",
+    ]
+    assert re.sub("<p>.*?</p>|<table>.*?</table>", "", html) == ""
 
 
 def test_new_points_need_the_partitions_of_the_old():
