@@ -44,7 +44,12 @@ TESTS = {
     "measures/spatial_agreement": ("test_spatial", "test_measures"),
     "methods/lifted": ("test_consensus", "test_hardened"),
     "grouping": ("test_consensus", "test_streamed_consensus"),
-    "combination": ("test_consensus", "test_label_consensus"),
+    "combination": (
+        "test_consensus",
+        "test_label_consensus",
+        "test_streamed_consensus",
+        "test_memory",
+    ),
 }
 
 

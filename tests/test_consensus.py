@@ -1,11 +1,13 @@
 """Consensus: optimal on small cases, faithful to its inputs, of use to new points."""
 
 import itertools
+import re
 import warnings
 
 import numpy as np
+import oracles_consensus as oracle
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
@@ -16,11 +18,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import liftcluster as lc
-from liftcluster.grouping import shares_of_scores
+from liftcluster.grouping import distances_to_inputs, listed_parts, shares_of_scores
 from liftcluster.methods import lifted
 from liftcluster.methods.lifted import (
+    group_by,
     group_centres,
     lift_evidence,
+    lift_graph,
     lift_hac,
     lift_km,
     lift_ssd,
@@ -28,7 +32,7 @@ from liftcluster.methods.lifted import (
 )
 from liftcluster.methods.selection import CRITERIA, choose_k
 from liftcluster.methods.spectral import relative_eigengaps
-from liftcluster.methods.tuples import LabelTuples
+from liftcluster.methods.tuples import LabelTuples, Profiles, gather
 
 WORSE = pytest.mark.filterwarnings(
     "ignore:the consensus is farther", r"ignore:\d+ clusters were asked for"
@@ -111,11 +115,122 @@ def test_weighted_ward_with_equal_weights_is_scikit_learns():
     assert adjusted_rand_score(weighted_ward(V, np.ones(40), 6), theirs) == 1
 
 
+def naive_linkage(D, w, k, apart):
+    """Merge, at each step, the two groups that are least far apart."""
+    groups = [[i] for i in range(len(D))]
+    while len(groups) > k:
+        pairs = itertools.combinations(range(len(groups)), 2)
+        i, j = min(pairs, key=lambda p: apart(D, w, groups[p[0]], groups[p[1]]))
+        groups[i] += groups.pop(j)
+    return [next(c for c, members in enumerate(groups) if i in members) for i in range(len(D))]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("linkage", "apart"),
+    [
+        ("average", lambda D, w, a, b: w[a] @ D[np.ix_(a, b)] @ w[b] / w[a].sum() / w[b].sum()),
+        ("complete", lambda D, w, a, b: D[np.ix_(a, b)].max()),
+        ("single", lambda D, w, a, b: D[np.ix_(a, b)].min()),
+    ],
+)
+def test_linkages_of_lifted_clusters_are_the_naive_ones(linkage, apart, seed):
+    rep = small_representation(seed, (3, 4, 5))
+    D = np.array([[np.linalg.norm(u - v) for v in rep.vectors] for u in rep.vectors])
+    for k in range(1, rep.s + 1):
+        found = lift_hac(rep, k, linkage=linkage)
+        assert sorted(set(found)) == list(range(k))
+        assert adjusted_rand_score(found, naive_linkage(D, rep.masses, k, apart)) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_linkage_is_wards_unless_another_is_asked_for(seed):
+    rep = small_representation(seed, (3, 4, 5))
+    for k in range(1, rep.s + 1):
+        expected = naive_ward(rep.vectors, rep.masses, k)
+        for options in ({}, {"linkage": "ward"}):
+            assert adjusted_rand_score(lift_hac(rep, k, **options), expected) == 1
+
+
 @pytest.mark.parametrize("linkage", ["ward", "average", "complete", "single"])
-def test_every_linkage_gives_the_clusters_asked_for(linkage):
+def test_a_single_cluster_is_a_group_by_every_linkage(linkage):
+    rep = small_representation(0, (1,))
+    assert lift_hac(rep, 1, linkage=linkage).tolist() == [0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_k_means_is_never_worse_than_ward(seed):
+    rep = small_representation(seed, (6, 7, 8))
+    by_k_means = lift_km(rep, 5, n_init=1, rng=np.random.default_rng(0))
+    by_ward = weighted_ward(rep.vectors, rep.masses, 5)
+    least = lift_ssd(rep, group_centres(rep, by_ward, 5))
+    assert lift_ssd(rep, group_centres(rep, by_k_means, 5)) <= least + 1e-12
+
+
+def test_clusters_too_many_to_merge_are_grouped_by_k_means_alone(monkeypatch):
     rep = small_representation(0)
-    for k in (1, 3, rep.s):
-        assert len(set(lift_hac(rep, k, linkage=linkage))) == k
+    expected = lift_km(rep, 3, rng=np.random.default_rng(0))
+    calls = []
+    monkeypatch.setattr(
+        lifted, "weighted_ward", lambda *args: (calls.append(args), weighted_ward(*args))[1]
+    )
+    for most, times in ((rep.s, 1), (rep.s - 1, 0)):
+        monkeypatch.setattr(lifted, "_WARD_UP_TO", most)
+        calls.clear()
+        found = lift_km(rep, 3, rng=np.random.default_rng(0))
+        assert adjusted_rand_score(found, expected) == 1
+        assert len(calls) == times
+
+
+def test_clusters_that_lie_in_fewer_places_than_groups_warn_of_nothing():
+    X, labels = blobs(np.random.default_rng(0), 60, 2, k=3)
+    rep = lc.represent(X, [labels] * 3, bandwidth=1.0)
+    codes = lift_km(rep, 5, rng=np.random.default_rng(0))
+    assert lift_ssd(rep, group_centres(rep, codes, codes.max() + 1)) == pytest.approx(0, abs=1e-12)
+
+
+class Recorder(BaseEstimator):
+    """A clusterer that keeps what it is given, and calls the vectors by turns 5 and 7."""
+
+    def __init__(self, n_clusters=1, n_components=1, random_state=None, seen=None):
+        self.n_clusters, self.n_components = n_clusters, n_components
+        self.random_state, self.seen = random_state, seen
+
+    def fit(self, V, y=None, sample_weight=None):
+        self.seen.append((V, sample_weight, self.get_params()))
+        return self
+
+    def predict(self, V):
+        return np.where(np.arange(len(V)) % 2, 7, 5)
+
+    def __sklearn_clone__(self):
+        return type(self)(**self.get_params(deep=False))
+
+
+class PredictingRecorder(Recorder):
+    def fit_predict(self, V, y=None, sample_weight=None):
+        return self.fit(V, y, sample_weight).predict(V)
+
+
+@pytest.mark.parametrize("kind", [Recorder, PredictingRecorder])
+@pytest.mark.parametrize("lift", ["exact", "fourier"])
+def test_a_clusterer_is_given_vectors_weights_numbers_and_a_seed(kind, lift):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 40, 2, k=3)
+    inputs = [labels, labels % 2]
+    rep = lc.represent(X, inputs, bandwidth=1.0, lift=lift, rng=0)
+    seen = []
+    codes = group_by(kind(seen=seen), rep, 4, rng=rng)
+    assert codes.tolist() == [0, 1, 0, 1, 0]  # groups by number
+    V, weights, settings = seen[0]
+    assert V.shape[1] <= rep.s == len(V)
+    np.testing.assert_allclose(V @ V.T, rep.inner_products(), atol=1e-9)
+    np.testing.assert_allclose(weights / weights.sum(), rep.masses / rep.masses.sum())
+    assert weights.mean() == pytest.approx(1)
+    assert settings["n_clusters"] == settings["n_components"] == 4
+    for _ in range(99):
+        group_by(kind(seen=seen), rep, 4, rng=rng)
+    assert len({settings["random_state"] for _, _, settings in seen}) == 100
 
 
 def test_lift_ssd_is_its_formula():
@@ -159,19 +274,50 @@ def test_a_consensus_carries_everything_it_promises(method):
     assert found.memberships.shape == (150, k)
     np.testing.assert_allclose(found.memberships.sum(axis=1), 1)
     assert (found.memberships >= 0).all()
-    assert ((found.confidence >= 0) & (found.confidence <= 1)).all()
     assert found.centres.shape[0] == k
-    assert found.score > 0
-    assert len(found.composition) == k
-    shares = {}
-    for parts in found.composition:
-        for partition, cluster, share in parts:
-            shares[partition, cluster] = shares.get((partition, cluster), 0) + share
-    np.testing.assert_allclose(list(shares.values()), 1)
+    assert found.representation.partition_names == tuple(inputs)
+    assert found.score == lift_ssd(found.representation, found.centres) > 0
+    np.testing.assert_allclose(found.confidence, literal_confidence(found), atol=1e-12)
+    for cluster, parts in enumerate(found.composition):
+        expected = {
+            (name, c): np.mean(found.labels[p == c] == cluster)
+            for name, p in inputs.items()
+            for c in range(3)
+            if (found.labels[p == c] == cluster).any()
+        }
+        assert {part[:2]: part[2] for part in parts} == pytest.approx(expected)
+        assert [part[2] for part in parts] == sorted((part[2] for part in parts), reverse=True)
     new = X[:10] + 1e-6
     assert found.predict(new).shape == (10,)
     np.testing.assert_allclose(found.predict_proba(new).sum(axis=1), 1)
-    assert repr(found).startswith(f"Consensus({method} of 6 partitions")
+    assert repr(found) == (
+        f"Consensus({method} of 6 partitions: {k} clusters, liftSSD = {found.score:.4f}, "
+        f"mean confidence {found.confidence.mean():.2f})"
+    )
+
+
+def literal_confidence(found):
+    """How far each point's membership in its own cluster is ahead of all others; noise is not."""
+    ahead = []
+    for shares, label in zip(found.memberships, found.labels, strict=True):
+        others = np.delete(shares, label)
+        ahead.append(0 if label < 0 else shares[label] - others.max() if len(others) else 1)
+    return np.maximum(ahead, 0)
+
+
+@WORSE
+def test_points_may_be_in_another_cluster_than_their_labels_suggest_and_are_not_sure_then():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 150, 2, k=3)
+    found = lc.consensus(noisy_inputs(rng, labels, share=0.6), 3, X, method="lift_graph", rng=0)
+    own = found.memberships[np.arange(150), found.labels]
+    assert (own < found.memberships.max(axis=1)).any()
+    np.testing.assert_allclose(found.confidence, literal_confidence(found), atol=1e-12)
+
+
+def test_a_single_cluster_is_sure():
+    found = lc.consensus([[0, 0, 1, 1], [0, 1, 1, 1]], 1, np.eye(4), method="lift_graph", rng=0)
+    assert found.confidence.tolist() == [1] * 4
 
 
 @pytest.mark.parametrize("lift", ["exact", "fourier", "nystrom"])
@@ -197,10 +343,21 @@ def test_many_points_in_many_dimensions_are_told_apart_by_landmarks():
     X = 0.75 * rng.standard_normal((6, 100))[labels] + rng.standard_normal((n, 100))
     found = lc.consensus(noisy_inputs(rng, labels, m=4), 6, X, rng=0)
     assert found.representation.lift.kind == "nystrom"
+    assert found.representation.n_components == 500  # as the documentation says
     assert adjusted_rand_score(labels, found.labels) > 0.98
     fourier = lc.consensus(noisy_inputs(rng, labels, m=4), 6, X, lift="fourier", rng=0)
     assert fourier.representation.lift.kind == "fourier"
     assert adjusted_rand_score(labels, fourier.labels) < 0.95
+
+
+@WORSE
+def test_few_points_have_landmarks_if_components_are_asked_for():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 90, 2, k=3)
+    found = lc.consensus(noisy_inputs(rng, labels), 3, X, n_components=40, rng=0)
+    assert found.representation.lift.kind == "nystrom"
+    assert found.representation.n_components == 40
+    assert lc.consensus(noisy_inputs(rng, labels), 3, X, rng=0).representation.lift.kind == "exact"
 
 
 def test_negative_scores_count_for_nothing():
@@ -223,6 +380,7 @@ def test_any_clusterer_of_vectors_can_stand_in(clusterer):
     rng = np.random.default_rng(0)
     X, labels = blobs(rng, 150, 2, k=3)
     found = lc.consensus(noisy_inputs(rng, labels), 3, X, method=clusterer, rng=0)
+    assert found.method == "lift_km"  # for which it stands in
     assert adjusted_rand_score(labels, found.labels) > 0.8
 
 
@@ -267,6 +425,10 @@ def test_label_only_methods_need_no_points():
     found = lc.consensus(inputs, 3, method="lwgp", rng=0)
     assert adjusted_rand_score(labels, found.labels) > 0.9
     assert found.score is None
+    assert repr(found) == (
+        "Consensus(lwgp of 6 partitions: 3 clusters, mean confidence "
+        f"{found.confidence.mean():.2f})"
+    )
     with pytest.raises(ValueError, match="give consensus the argument X"):
         found.predict(np.zeros((1, 2)))
     medoid = lc.consensus(inputs, 3, method="medoid", measure="nmi", rng=0)
@@ -302,6 +464,9 @@ def test_the_bandwidth_is_that_of_the_method_unless_given(method, rule):
     assert lift.kernel.bandwidth == pytest.approx(lc.bandwidth(X, rule))
     lift = lc.consensus(inputs, 3, X, method=method, bandwidth=2.0, rng=0).representation.lift
     assert lift.kernel.bandwidth == 2.0
+    several = np.array([1.0, 2.0])
+    lift = lc.consensus(inputs, 3, X, method=method, bandwidth=several, rng=0).representation.lift
+    assert lift.kernel.bandwidths == (1.0, 2.0)
 
 
 def test_a_clusterer_has_its_own_settings():
@@ -322,80 +487,163 @@ def test_evidence_between_clusters_that_share_no_place_is_none():
     assert adjusted_rand_score(labels, codes) > 0.9
 
 
-def test_lifted_evidence_is_its_formula():
-    rng = np.random.default_rng(3)
+@pytest.mark.parametrize("limit", [100, 6, 3, 2])
+@pytest.mark.parametrize("theta", [None, 0.4, 0.9])
+def test_lifted_evidence_is_its_formula(theta, limit):
+    """Of points with equal labels, or of the groups that they are gathered to beyond the limit."""
+    rng = np.random.default_rng(4)
     X, labels = blobs(rng, 40, 2, k=3)
-    partitions = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, m=3)]
-    rep = lc.represent(X, partitions, bandwidth=1.0)
-    G, first = rep.inner_products(), [0, 3, 6]
-    S = np.zeros((40, 40))
-    for x, y in itertools.product(range(40), repeat=2):
-        S[x, y] = sum(
-            G[first[i] + partitions[i].labels[x], first[j] + partitions[j].labels[y]]
-            for i in range(3)
-            for j in range(3)
-        ) / 9  # fmt: skip
-    S /= np.sqrt(np.outer(np.diag(S), np.diag(S)))
-    from scipy.cluster.hierarchy import fcluster, linkage
-    from scipy.spatial.distance import squareform
+    X = X / 4  # so close that every theta, and the limit, gives other clusters
+    inputs = noisy_inputs(rng, labels, m=3, share=0.4)
+    inputs[1][::7] = -1
+    partitions = [lc.Partition.from_labels(p) for p in inputs]
+    rep, tuples = (
+        lc.represent(X, partitions, bandwidth=1.0),
+        LabelTuples.from_partitions(partitions),
+    )
+    groups = gather(Profiles.of(tuples), max(limit, 3))[1][tuples.inverse]
+    ones = [[1.0] * 3] * 3
+    u = ones if theta is None else oracle.reliability(np.column_stack(inputs), theta)
+    Z = np.zeros((groups.max() + 1, rep.n_components))
+    for x, i in itertools.product(range(40), range(3)):
+        if inputs[i][x] >= 0:
+            Z[groups[x]] += u[i][inputs[i][x]] * rep.vectors[3 * i + inputs[i][x]]
+    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+    S = np.minimum(Z @ Z.T, 1)  # rounding
+    expected = oracle.average_linkage(S[np.ix_(groups, groups)], 3)
+    options = {} if theta == 0.4 else {"theta": theta}  # its default
+    found = lift_evidence(tuples, 3, rep=rep, limit=limit, **options)
+    assert oracle.same_clusters(expected, found)
+    assert len(set(found)) == 3
 
-    expected = fcluster(linkage(squareform(1 - S, checks=False), "average"), 3, "maxclust")
-    tuples = LabelTuples.from_partitions(partitions)
-    found = lift_evidence(tuples, 3, rep=rep, theta=None)
-    assert adjusted_rand_score(expected, found) == 1
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"theta": 0.0}, ValueError, "theta must be positive"),
+        ({"theta": "small"}, TypeError, "theta must be a number"),
+        ({"limit": 1}, ValueError, "limit must be at least 2"),
+        ({"limit": 2.5}, TypeError, "limit must be a whole number"),
+    ],
+)
+def test_bad_settings_of_lift_evidence_are_refused(options, error, says):
+    X, labels = blobs(np.random.default_rng(0), 20, 2, k=2)
+    with pytest.raises(error, match=f"^{says}"):
+        lc.consensus([labels, labels], 2, X, method="lift_evidence", **options)
 
 
-def literal_lift_graph(labels, X, k, h, strength, power, placement):
-    """The formula of lift_graph on points, with dense matrices, every weight one."""
-    from oracles_consensus import reliability
-
+def literal_lift_graph(labels, w, X, k, h, *, strength, power, placement, theta):
+    """The formula of lift_graph on points, with dense matrices."""
     m = labels.shape[1]
-    u = np.concatenate(reliability(labels, 0.4))
+    u = np.concatenate(oracle.reliability(labels, theta, w))
+    owner = [i for i in range(m) for c in range(labels[:, i].max() + 1)]
     H = np.column_stack(
         [labels[:, i] == c for i in range(m) for c in range(labels[:, i].max() + 1)]
     )
-    H = H.astype(float)
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (2 * h * h))
-    norms = np.sqrt(np.diag(H.T @ K @ H))
+    S = K @ (w[:, None] * H)  # ⟨φ(x), Φ(C)⟩
+    norms = np.sqrt(np.diag(H.T * w @ S))
+    G = (H.T * w @ S) / np.outer(norms, norms)
     B = H * u
-    D = B.sum(axis=1, keepdims=True)
-    sizes = np.sqrt(H.sum(axis=0))
-    G = (H.T @ K @ H) / np.outer(norms, norms)
-    A = B.T @ (B / D) + strength * G**power * np.outer(sizes, sizes) / m
+    D = np.where(H.any(axis=1), B.sum(axis=1), 1)[:, None]
+    sizes = np.sqrt(w @ H)
+    A = (B.T * w) @ (B / D) + strength * G**power * np.outer(sizes, sizes) / m
     d = A.sum(axis=1)
     values, vectors = np.linalg.eigh(A / np.sqrt(np.outer(d, d)))
     U = vectors[:, np.argsort(values)[::-1][:k]] / np.sqrt(d)[:, None]
-    P = (K @ H / norms) ** power
+    P = (S / norms) ** power
     P /= P.sum(axis=1, keepdims=True)
-    owner = [i for i in range(m) for c in range(labels[:, i].max() + 1)]
-    hits = [
-        labels[x, i] == max(range(labels[:, i].max() + 1), key=lambda c: P[x, owner.index(i) + c])
-        for x in range(len(X))
-        for i in range(m)
-    ]
+    hits = labelled = 0.0
+    for x, i in itertools.product(range(len(X)), range(m)):
+        if labels[x, i] >= 0:
+            own = [P[x, c] for c in range(len(owner)) if owner[c] == i]
+            hits += w[x] * (labels[x, i] == np.argmax(own))
+            labelled += w[x]
     chance = m / len(owner)
-    placement = placement * max((np.mean(hits) - chance) / (1 - chance), 0) ** 8
+    placement = placement * max((hits / labelled - chance) / (1 - chance), 0) ** 8
     return ((1 - placement) * B / D + placement * P) @ U
 
 
-@pytest.mark.parametrize("placement", [0.0, 0.5, 1.0])
-@WORSE
-def test_lift_graph_is_its_formula(placement, monkeypatch):
-    rng = np.random.default_rng(0)
-    X, labels = blobs(rng, 90, 2, k=3)
-    X = X / 4  # not well apart
-    inputs = noisy_inputs(rng, labels, m=4, share=0.3)
-    expected = literal_lift_graph(np.column_stack(inputs), X, 3, 0.7, 2.0, 3.0, placement)
+@pytest.fixture
+def given_to_k_means(monkeypatch):
+    """What lift_graph has unit_kmeans cluster: vectors, and their weights."""
     seen = []
     kmeans = lifted.unit_kmeans
     monkeypatch.setattr(
-        lifted, "unit_kmeans", lambda Y, *rest: (seen.append(Y), kmeans(Y, *rest))[1]
+        lifted, "unit_kmeans", lambda Y, *rest: (seen.append((Y, rest[0])), kmeans(Y, *rest))[1]
     )
-    options = {"strength": 2.0, "power": 3.0, "placement": placement}
-    found = lc.consensus(inputs, 3, X, method="lift_graph", bandwidth=0.7, rng=0, **options)
+    return seen
+
+
+def doubtful_problem(rng):
+    """Points of three clusters that are not well apart, four inputs with noise, weights."""
+    X, labels = blobs(rng, 90, 2, k=3)
+    inputs = noisy_inputs(rng, labels, m=4, share=0.25)
+    inputs[1][rng.random(90) < 0.2] = -1
+    inputs[3] = np.where(inputs[3] == 2, 3 - labels % 2, inputs[3])
+    return X / 4, [np.unique(p, return_inverse=True)[1] + p.min().clip(max=0) for p in inputs]
+
+
+DEFAULTS = {"strength": 0.5, "power": 4.0, "placement": 0.9, "theta": 0.4}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"placement": 0.0},
+        {"placement": 1.0, "strength": 2.0, "power": 3.0, "theta": 0.7},
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+@WORSE
+def test_lift_graph_is_its_formula(options, weighted, given_to_k_means):
+    rng = np.random.default_rng(0)
+    X, inputs = doubtful_problem(rng)
+    w = rng.uniform(0.2, 3, 90) if weighted else np.ones(90)
+    labels = np.column_stack(inputs)
+    expected = literal_lift_graph(labels, w, X, 3, 0.7, **{**DEFAULTS, **options})
+    found = lc.consensus(
+        inputs,
+        3,
+        X,
+        method="lift_graph",
+        bandwidth=0.7,
+        weights=w if weighted else None,
+        rng=0,
+        **options,
+    )
     assert found.n_clusters == 3
+    Y, weights = given_to_k_means[0]
     # Eigenvectors have a sign each, inner products of points have not.
-    np.testing.assert_allclose(seen[0] @ seen[0].T, expected @ expected.T, atol=1e-9)
+    np.testing.assert_allclose(Y @ Y.T, expected @ expected.T, atol=1e-9)
+    np.testing.assert_array_equal(weights, w)
+
+
+@WORSE
+def test_a_point_of_weight_two_is_two_points_to_lift_graph(given_to_k_means):
+    rng = np.random.default_rng(0)
+    X, inputs = doubtful_problem(rng)
+    counts = rng.integers(0, 4, 90)
+    copies = np.repeat(np.arange(90), counts)
+    options = {"method": "lift_graph", "bandwidth": 0.7, "rng": 0}
+    lc.consensus(inputs, 3, X, weights=counts, **options)
+    lc.consensus([p[copies] for p in inputs], 3, X[copies], **options)
+    (weighted, _), (repeated, _) = given_to_k_means
+    np.testing.assert_allclose(
+        (weighted @ weighted.T)[np.ix_(copies, copies)], repeated @ repeated.T, atol=1e-9
+    )
+
+
+def test_points_weigh_one_each_for_lift_graph_unless_given(given_to_k_means):
+    X, inputs = doubtful_problem(np.random.default_rng(0))
+    partitions = [lc.Partition.from_labels(p) for p in inputs]
+    rep, tuples = lc.represent(X, partitions), LabelTuples.from_partitions(partitions)
+    lift_graph(tuples, 3, rep=rep, X=X, rng=np.random.default_rng(0))
+    lift_graph(tuples, 3, rep=rep, X=X, weights=np.ones(90), rng=np.random.default_rng(0))
+    (Y, w), (Y1, w1) = given_to_k_means
+    np.testing.assert_array_equal(Y, Y1)
+    np.testing.assert_array_equal(w, w1)
 
 
 def test_lift_graph_goes_by_labels_where_places_say_nothing_of_them():
@@ -407,6 +655,17 @@ def test_lift_graph_goes_by_labels_where_places_say_nothing_of_them():
         noisy_inputs(rng, labels, m=5, share=0.1), 3, X, method="lift_graph", rng=0
     )
     assert adjusted_rand_score(labels, found.labels) > 0.95
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@WORSE
+def test_lift_graph_has_nothing_to_cut_in_one_cluster_or_a_tuple_each(k):
+    """Whoever shares all labels stays together, however far apart."""
+    X = np.array([[0.0], [9], [0], [9], [1], [8], [5]])
+    inputs = [[0, 0, 1, 1, 1, 1, -1], [0, 0, 0, 0, -1, -1, -1]]
+    found = lc.consensus(inputs, k, X, method="lift_graph", rng=0)
+    expected = [0] * 7 if k == 1 else [0, 0, 1, 1, 2, 2, 0]  # heaviest, the first of several
+    assert oracle.same_clusters(found.labels, expected)
 
 
 @WORSE
@@ -434,15 +693,17 @@ def test_points_that_no_input_labels_go_where_they_lie():
     ("options", "says"),
     [
         ({"placement": 1.5}, "placement must be between 0 and 1"),
+        ({"placement": -0.1}, "placement must be between 0 and 1"),
         ({"strength": -1.0}, "strength must be finite and not negative"),
         ({"strength": float("nan")}, "strength must be finite and not negative"),
+        ({"strength": float("inf")}, "strength must be finite and not negative"),
         ({"power": 0.0}, "power must be positive"),
         ({"theta": 0.0}, "theta must be positive"),
     ],
 )
 def test_bad_settings_of_lift_graph_are_refused(options, says):
     X, labels = blobs(np.random.default_rng(0), 20, 2, k=2)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=f"^{says}"):
         lc.consensus([labels, labels], 2, X, method="lift_graph", **options)
 
 
@@ -488,6 +749,45 @@ def test_a_consensus_worse_than_its_inputs_is_said():
     assert found.mean_distance > found.best_input_distance
     medoid = lc.consensus([labels, labels, labels, np.zeros(100)], 4, X, method="medoid", rng=0)
     assert medoid.mean_distance < medoid.best_input_distance
+
+
+def test_a_single_input_has_no_other_that_would_have_served_better():
+    X, labels = blobs(np.random.default_rng(0), 100, 2, k=4)
+    found = lc.consensus([labels], 2, X, method="lift_graph", rng=0)
+    assert found.mean_distance > found.best_input_distance == 0
+
+
+def test_a_medoid_is_not_said_to_be_worse_than_an_input():
+    """By the variation of information it is, and it was asked for by another measure."""
+    inputs = [
+        [1, 0, 0, 0, 0, 1, 1, 1],
+        [0, 0, 0, 0, 0, 0, 0, 1],
+        [1, 1, 0, 1, 0, 0, 1, 0],
+        [1, 0, 0, 1, 0, 1, 0, 1],
+        [2, 2, 2, 1, 3, 3, 1, 0],
+    ]
+    found = lc.consensus(inputs, 4, method="medoid", measure="rand")
+    assert found.mean_distance > found.best_input_distance
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_an_input_is_not_compared_with_itself(m):
+    D = np.random.default_rng(0).random((m + 1, m + 1))
+    D += D.T
+    mean, least = distances_to_inputs(D)
+    assert mean == pytest.approx(sum(D[m, i] for i in range(m)) / m)
+    to_others = [[D[i, j] for j in range(m) if j != i] for i in range(m)]
+    assert least == pytest.approx(min(np.mean(row) if row else 0 for row in to_others))
+
+
+def test_parts_of_a_cluster_are_listed_from_a_tenth_on_and_eight_at_most():
+    parts = [("a", "x", 1.0), ("b", 0, 0.1)]
+    assert listed_parts(parts) == "a: x (100%), b: 0 (10%)"
+    assert listed_parts([*parts, ("b", 1, 0.09)]) == "a: x (100%), b: 0 (10%) …"
+    eight = [("c", i, 0.5) for i in range(8)]
+    expected = ", ".join(f"c: {i} (50%)" for i in range(8))
+    assert listed_parts(eight) == expected
+    assert listed_parts([*eight, ("c", 8, 0.5)]) == expected + " …"
 
 
 @pytest.mark.parametrize("method", ["lift_km", "lift_graph", "cspa"])
@@ -639,6 +939,12 @@ def test_auto_hardens_soft_inputs_to_count_their_clusters():
         found = lc.consensus([*soft, labels], "auto", X, lift=lift, rng=0)
         assert found.n_clusters == 3
         assert found.curve.criterion == "eigengap"
+        hard = [lc.Partition.from_labels(p.argmax(axis=1)) for p in soft]
+        hard.append(lc.Partition.from_labels(labels))
+        used = found.representation.lift
+        how = {"kernel": used.kernel} if lift == "exact" else {"lift": used}
+        expected = choose_k(lc.represent(X, hard, **how), LabelTuples.from_partitions(hard))
+        np.testing.assert_allclose(found.curve.values, expected.values, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -681,19 +987,25 @@ def test_auto_chooses_and_shows_its_curve():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda p, X: lc.consensus(p, 2), "needs the points X; .* cspa, hgpa"),
-        (lambda p, X: lc.consensus(p, "auto", method="lwgp"), "needs the points X"),
+        (lambda p, X: lc.consensus(p, 2), "this needs the points X; .* methods cspa, hgpa, .*medoid$"),
+        (lambda p, X: lc.consensus(p, 2, method="lift_graph"), "this needs the points X"),
+        (lambda p, X: lc.consensus(p, 2, method=AgglomerativeClustering()), "this needs the points X"),
+        (lambda p, X: lc.consensus(p, "auto", method="lwgp"), "this needs the points X"),
         (lambda p, X: lc.consensus(p, 0, X), "n_clusters must be at least 1"),
+        (lambda p, X: lc.consensus(p, np.array([2, 3]), X), "n_clusters must be a whole number"),
+        (lambda p, X: lc.consensus(p, "many", X), "n_clusters must be a whole number"),
         (lambda p, X: lc.consensus(p, 2, X, method="best"), "method must be one of lift_km"),
+        (lambda p, X: lc.consensus(p, 2, X, n_init=0), "n_init must be at least 1"),
+        (lambda p, X: lc.consensus(p, 2, X, lift=np.array(["auto", "auto"])), "lift must be one of"),
         (lambda p, X: lc.consensus([], 2, X), "no partitions"),
         (lambda p, X: lc.consensus(p, 2, X, method="lift_hac", linkage="centroid"), "linkage must be"),
-        (lambda p, X: lc.base_partitions(X, 100), "more than the 6 points"),
+        (lambda p, X: lc.base_partitions(X, 100), "n_clusters=100 is more than the 6 points"),
         (lambda p, X: lc.base_partitions(X, 2, "all"), "kind must be one of"),
     ],
 )  # fmt: skip
 def test_bad_calls_are_refused(call, says):
     X = np.arange(12.0).reshape(6, 2)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises((TypeError, ValueError), match=f"^{says}"):
         call([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]], X)
 
 
@@ -792,6 +1104,59 @@ def test_a_small_block_of_points_costs_no_clusters():
         assert made == sorted(set(some.labels))
         again = some.partial_fit(X, [labels] * 3)
         assert adjusted_rand_score(labels, again.labels) == 1
+
+
+def test_new_points_on_which_inputs_agree_still_go_where_they_lie():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 200, 2, k=4)
+    inputs = noisy_inputs(rng, labels, m=3, share=0.05)
+    first = lc.consensus(inputs, 4, X, lift="nystrom", rng=0)
+    misplaced = labels.copy()
+    misplaced[:4] = misplaced[3::-1]
+    both = first.partial_fit(X, [misplaced] * 3)
+    np.testing.assert_array_equal(both.labels, both.predict(X))
+    assert adjusted_rand_score(both.labels, labels) == 1
+
+
+@pytest.mark.parametrize("method", ["lift_km", "lift_graph", "evidence"])
+@WORSE
+def test_a_consensus_weighs_points_as_its_inputs_do(method):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 60, 2, k=3)
+    w = rng.uniform(0.5, 2, 60)
+    for inputs in (noisy_inputs(rng, labels), [labels] * 2):
+        found = lc.consensus(inputs, 3, X, method=method, weights=w, rng=0)
+        np.testing.assert_array_equal(found.partition.weights, w)
+        expected = [w[found.labels == c].sum() / w.sum() for c in range(3)]
+        np.testing.assert_allclose(found.partition.masses, expected)
+        name, cluster, share = found.composition[0][0]
+        inside = np.asarray(inputs[name]) == cluster
+        assert share == pytest.approx(w[inside & (found.labels == 0)].sum() / w[inside].sum())
+
+
+@pytest.mark.parametrize("k", [30, 31])
+def test_a_notebook_shows_a_row_for_each_of_thirty_clusters(k):
+    labels = np.arange(4 * k) // 4
+    other = np.where(np.arange(4 * k) % 8 == 7, 0, labels)  # doubt about every other cluster
+    found = lc.consensus([labels, labels, other], k, method="evidence")
+    html = found._repr_html_()
+    table = html[html.index("<table") : html.index("</table>")]
+    cells = [re.findall(r"<t[dh].*?>(.*?)</t[dh]>", row) for row in table.split("<tr>")[1:]]
+    cells = [[re.sub("<.*?>", "", cell) for cell in row] for row in cells]
+    assert cells[0] == ["cluster", "share", "confidence", "made of (share of that cluster)"]
+    assert len(cells) == 1 + 30
+    for i, row in enumerate(cells[1:]):
+        sure = literal_confidence(found)[found.labels == i].mean()
+        assert row == [str(i), f"{1 / k:.1%}", f"{sure:.2f}", listed_parts(found.composition[i])]
+    assert len({row[2] for row in cells[1:]}) > 1
+    paragraphs = [re.sub("<.*?>", "", part) for part in re.findall("<p>(.*?)</p>", html)]
+    assert paragraphs == [
+        repr(found),
+        *["… and 1 more"] * (k - 30),
+        f"mean distance to the inputs {found.mean_distance:.4f}; the most central input has "
+        f"{found.best_input_distance:.4f} to the others",
+    ]
+    assert re.sub("<p>.*?</p>|<table>.*?</table>", "", html) == ""
 
 
 def test_new_points_need_the_partitions_of_the_old():

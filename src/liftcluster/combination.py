@@ -128,8 +128,9 @@ class Consensus:
 
     @cached_property
     def score(self) -> float | None:
-        if self.representation is None or self.centres is None:
+        if self.representation is None:
             return None
+        assert self.centres is not None
         return lift_ssd(self.representation, self.centres)
 
     @cached_property
@@ -164,11 +165,12 @@ class Consensus:
         points, distances those of their consensus to all inputs. An exact lift, which spans only
         the clusters it has seen, gives way to features of the same kernel.
         """
-        if self.representation is None or self.grouping is None:
+        if self.grouping is None:
             raise ValueError(
                 f"{self.method} cannot go on with new points: it looks at all labels at once; "
                 "lift_km and lift_hac can"
             )
+        assert self.representation is not None
         named = as_partitions(partitions, weights)
         if set(named) != set(self.inputs):
             raise ValueError(
@@ -183,8 +185,10 @@ class Consensus:
         )
 
     def _map(self) -> tuple[Lift, FloatArray]:
-        if self.representation is None or self.representation.lift is None or self.centres is None:
+        if self.representation is None:
             raise ValueError("new points need the old ones: give consensus the argument X")
+        assert self.representation.lift is not None
+        assert self.centres is not None
         return self.representation.lift, self.centres
 
     def __repr__(self) -> str:

@@ -129,10 +129,10 @@ def lift_graph(
     row sums and first eigenvectors of A. Points find their place among the eigenvectors by the
     clusters they are most like, and not only by those they are in, so that points with equal
     labels may part, and a point without any label has its place too. As far as c goes: the share
-    of labels that places foretell, beyond chance and to the eighth power. Where clusters do not
-    hang together in X (domains drawn from genes, seen in space), labels alone decide. The rows of
-    Y, scaled to unit length, are clustered by k-means. One lift and an s × s eigenproblem, linear
-    in the points.
+    of labels, by weight, that places foretell, beyond chance and to the eighth power. Where
+    clusters do not hang together in X (domains drawn from genes, seen in space), labels alone
+    decide. The rows of Y, scaled to unit length, are clustered by k-means. One lift and an s × s
+    eigenproblem, linear in the points.
 
     Parameters
     ----------
@@ -163,10 +163,10 @@ def lift_graph(
         return cluster_labelled(tuples, k, lambda part, _: np.arange(part.t))[tuples.inverse]
     A, walk = cluster_graph(tuples, rep, strength=strength, power=power, theta=theta)
     U = top_eigenvectors(A, k)
-    placed, foretold = _placed(rep, X, tuples, U, power)
+    w = np.ones(len(tuples.inverse)) if weights is None else weights
+    placed, foretold = _placed(rep, X, tuples, w, U, power)
     alpha = placement * foretold**_TRUST
     Y = (1 - alpha) * np.asarray(walk @ U)[tuples.inverse] + alpha * placed
-    w = np.ones(len(Y)) if weights is None else weights
     return unit_kmeans(Y, w, k, rng)
 
 
@@ -192,29 +192,34 @@ def cluster_graph(
 
 
 def _placed(
-    rep: Representation, X: Points, tuples: LabelTuples, U: FloatArray, power: float
+    rep: Representation,
+    X: Points,
+    tuples: LabelTuples,
+    weights: FloatArray,
+    U: FloatArray,
+    power: float,
 ) -> tuple[FloatArray, float]:
     """(n, k) means of the rows of U by the similarity of each point to the clusters, and how well
-    places foretell labels.
+    places foretell labels, by weight.
     """
     lift = rep.lift
     assert lift is not None
     X = lift.points(X)  # which can be sliced
     n, clusters = len(tuples.inverse), [np.flatnonzero(rep.owner == i) for i in range(rep.m)]
     Y = np.empty((n, U.shape[1]))
-    foretold = labelled = 0
+    foretold = labelled = 0.0
     for rows in row_blocks(n, rep.s):
         similar = np.maximum(from_device(lift.scores(block_of(X, rows), rep.vectors)), 0)
         codes = tuples.codes[tuples.inverse[rows]]
         most_like = np.column_stack([similar[:, c].argmax(axis=1) for c in clusters])
-        foretold += int(np.count_nonzero(most_like == codes))
-        labelled += int(np.count_nonzero(codes >= 0))
+        foretold += weights[rows] @ np.count_nonzero(most_like == codes, axis=1)
+        labelled += weights[rows] @ np.count_nonzero(codes >= 0, axis=1)
         # In units of the largest, so that no power of it vanishes.
         similar /= np.maximum(similar.max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         similar **= power
         Y[rows] = (similar @ U) / np.maximum(similar.sum(axis=1, keepdims=True), 1)
     chance = rep.m / rep.s
-    return Y, max((foretold / max(labelled, 1) - chance) / max(1 - chance, 1e-12), 0.0)
+    return Y, max((foretold / labelled - chance) / max(1 - chance, 1e-12), 0.0)
 
 
 def lift_evidence(
@@ -242,9 +247,9 @@ def lift_evidence(
         Cluster of each point, from 0 to k - 1. X, weights and rng play no part in it: they are
         taken so that all methods on labels and vectors are called alike.
     """
-
     if theta is not None:
         theta = check_positive(theta, "theta")
+    limit = check_count(limit, "limit", least=2)
 
     def link(part: LabelTuples, k: int) -> IntArray:
         u = np.ones(part.s) if theta is None else cluster_reliability(part, theta)
@@ -303,7 +308,7 @@ def ward_groupings(V: FloatArray, weights: FloatArray, most: int) -> Iterator[In
             yield np.unique(codes, return_inverse=True)[1]
         if k == 1:
             return
-        a, b = sorted(int(i) for i in np.unravel_index(cost.argmin(), cost.shape))
+        a, b = np.unravel_index(cost.argmin(), cost.shape)
         centres[a] = (w[a] * centres[a] + w[b] * centres[b]) / (w[a] + w[b])
         w[a] += w[b]
         codes[codes == b] = a
