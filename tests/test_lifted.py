@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from oracles import cluster_products, distance_from_products, gram
 from scipy.optimize import linprog
 
 import liftcluster as lc
+from liftcluster import _memory
 from liftcluster.measures.lifted import (
     lift_emd,
     lift_emd_error,
@@ -21,6 +23,8 @@ from liftcluster.measures.lifted import (
     lift_kd_error,
     lift_transport,
 )
+
+MIXTURE = lc.Gaussian([0.4, 1.1], weights=[1, 3])
 
 
 def cluster_distances(X, partitions, kernel):
@@ -136,6 +140,41 @@ def test_two_standard_errors_cover_the_exact_distance(value, error, sampling):
     assert covered >= 0.88 * seeds  # 95 % of 100, less three deviations
     if sampling == "iid":
         assert covered < seeds
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        (lift_emd, lift_emd_error),
+        (lift_kd, lift_kd_error),
+        (partial(lift_kd, outer_kernel=MIXTURE), partial(lift_kd_error, outer_kernel=MIXTURE)),
+        (lift_hausdorff, lift_hausdorff_error),
+    ],
+)
+def test_the_error_is_that_of_the_jackknife(value, error):
+    """Leaving out one frequency at a time estimates the same variance without any formula."""
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 100, 3)
+    other = np.where(rng.random(100) < 0.3, rng.integers(3, size=100), labels)
+    rep = lc.represent(
+        X, [labels, other], kernel=lc.Gaussian(2.0), lift="fourier", sampling="iid",
+        n_components=400, rng=0,
+    )  # fmt: skip
+    groups = rep.lift.feature_groups()
+    fewer = [replace(rep, sums=rep.sums[:, groups != group]) for group in np.unique(groups)]
+    left_out = np.array([value(some[0], some[1]) for some in fewer])
+    jackknife = np.sqrt((len(fewer) - 1) * left_out.var())
+    assert error(rep[0], rep[1]) == pytest.approx(jackknife, rel=0.05)
+
+
+@pytest.mark.parametrize("measure", [lift_emd, lift_hausdorff])
+def test_pairs_of_clusters_that_do_not_fit_in_memory_are_refused(monkeypatch, measure):
+    ids = np.arange(300)
+    rep = lc.represent(ids[:, None] * 1.0, [ids, ids], lift="fourier", n_components=2)
+    monkeypatch.setattr(_memory, "_LITTLE", 2**10)
+    monkeypatch.setenv("LIFTCLUSTER_MEMORY_GIB", str(2**20 / 2**30))
+    with pytest.raises(MemoryError, match="all pairs of 300 and 300 clusters"):
+        measure(rep[0], rep[1])
 
 
 def test_equal_partitions_are_at_distance_zero_without_error():

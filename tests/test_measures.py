@@ -1,14 +1,19 @@
 """Every measure is held to the traits it claims in the registry, and to no others."""
 
+import re
 from operator import attrgetter
+from pathlib import Path
 
 import numpy as np
+import oracles_pairs as oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
 import liftcluster as lc
+from liftcluster.contingency import contingency
+from liftcluster.measures import registry
 
 KERNEL = lc.Gaussian(1.0)
 
@@ -77,6 +82,21 @@ def test_every_measure_says_what_it_is(measure):
 
 
 @each()
+def test_the_reference_is_among_those_of_the_docstring(measure):
+    authors, year = re.fullmatch(r"(.+) \(\D*(\d{4})\)", measure.reference).groups()
+    cited = measure.function.__doc__.partition("References")[2]
+    assert re.search(rf"{authors}\b.*\b{year}\b", cited, flags=re.DOTALL)
+
+
+def test_no_word_of_a_title_is_written_nowhere_else():
+    package = Path(lc.__file__).parent
+    others = [file for file in package.rglob("*.py") if file != Path(registry.__file__)]
+    known = {word for file in others for word in re.findall(r"\w+", file.read_text("utf-8"))}
+    used = {word for measure in lc.MEASURES.values() for word in re.findall(r"\w+", measure.title)}
+    assert used - known <= {"recall"}
+
+
+@each()
 @settings(max_examples=30)
 @given(labelled_points(1))
 def test_equal_partitions_are_at_distance_zero(measure, case):
@@ -92,6 +112,39 @@ def test_values_lie_within_the_bounds(measure, case):
     X, (a, b) = case
     low, high = measure.bounds
     assert low - 1e-9 <= value(measure, a, b, X) <= high + 1e-9
+
+
+ONE, SINGLES = [0, 0, 0], [0, 1, 2]
+ONE_PLACE = np.zeros((3, 1))
+
+
+def on_opposite_sides(name):
+    """The distance of a point from another one whose vector is minus its own."""
+    X, Y = np.array([[1.0]]), np.array([[-1.0]])
+    return lc.distance([0], [0], X, Y=Y, measure=name, kernel=lambda A, B: A @ B.T)
+
+
+FARTHEST = {
+    "lift_emd": lambda: on_opposite_sides("lift_emd"),
+    "lift_kd": lambda: on_opposite_sides("lift_kd"),  # of all but e⁻⁴ that κ′ leaves
+    "lift_hausdorff": lambda: on_opposite_sides("lift_hausdorff"),
+    "adco": lambda: lc.distance([0], [0], [[0.0]], Y=[[1.0]], measure="adco"),  # no common bin
+    "cdistance": lambda: lc.distance(ONE, SINGLES, np.eye(3), measure="cdistance"),  # one plan
+    "spri": lambda: lc.distance(ONE, SINGLES, ONE_PLACE, measure="spri"),  # nothing is forgiven
+    "adjusted_rand": lambda: lc.distance([0, 0, 1, 1], [0, 1, 0, 1], measure="adjusted_rand"),
+    "accuracy": lambda: lc.distance(np.zeros(200), np.arange(200), measure="accuracy"),
+}
+
+
+@each(lambda measure: np.isfinite(measure.bounds[1]))
+def test_the_upper_bound_is_reached_or_neared(measure):
+    farthest = FARTHEST.get(measure.name, lambda: lc.distance(ONE, SINGLES, measure=measure.name))
+    assert farthest() == pytest.approx(measure.bounds[1], abs=0.02)
+
+
+@each()
+def test_the_lower_bound_is_the_distance_of_equal_partitions(measure):
+    assert measure.bounds[0] == pytest.approx(value(measure, ONE, ONE, np.eye(3)), abs=1e-7)
 
 
 @each(lambda measure: measure.is_symmetric)
@@ -127,6 +180,16 @@ def test_metrics_tell_different_partitions_apart(measure, case):
     X, (a, b) = case
     if not same_partition(a, b):
         assert value(measure, a, b, X) > 1e-6
+
+
+@each()
+def test_what_is_called_a_metric_is_one_on_a_square_and_nothing_else_is(measure):
+    square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    partitions = list(oracle.all_partitions(4))
+    D = np.array([[value(measure, a, b, square) for b in partitions] for a in partitions])
+    apart = D[~np.eye(len(D), dtype=bool)].min() > 1e-6
+    symmetric = np.abs(D - D.T).max() < 1e-6
+    assert measure.is_metric == (apart and symmetric and oracle.worst_triangle(D)[0] < 1e-6)
 
 
 def turned(X, angle):
@@ -169,6 +232,7 @@ def test_moving_all_points_changes_nothing_where_claimed(measure, change):
 
 @each()
 def test_relabelling_and_reordering_change_nothing(measure):
+    assert "relabelling" in measure.invariances
     X, a, b = problem()
     order = np.random.default_rng(1).permutation(len(X))
     names = np.array(["w", "z", "x", "y"])
@@ -227,6 +291,38 @@ def test_weights_must_be_whole_where_they_are_numbers_of_points(measure):
     X, a, b = problem()
     with pytest.raises(ValueError, match="whole numbers"):
         value(measure, a, b, X, weights=np.full(len(X), 0.5))
+
+
+@each(lambda measure: not measure.any_weights)
+def test_what_claims_whole_weights_has_no_answer_for_others(measure):
+    X, a, b = problem()
+    a, b = (lc.Partition.from_labels(p, np.full(len(X), 0.5)) for p in (a, b))
+    arguments = (contingency(a, b),) if measure.needs == "table" else (X, a, X, b)
+    with pytest.raises(ValueError, match="whole"):
+        measure.function(*arguments)
+
+
+def without_noise_of_either(measure, a, b, X):
+    kept = (a >= 0) & (b >= 0)
+    return value(measure, a[kept], b[kept], X[kept])
+
+
+def without_noise_of_each(measure, a, b, X):
+    return value(measure, a[a >= 0], b[b >= 0], X[a >= 0], Y=X[b >= 0])
+
+
+WITHOUT_NOISE = {
+    "points that are noise in either partition are left out": without_noise_of_either,
+    "left out; masses are shares of the weight in clusters": without_noise_of_each,
+}
+
+
+@each()
+def test_noise_is_treated_as_is_said(measure):
+    X, a, b = problem()
+    a[:5], b[3:9] = -1, -1
+    expected = WITHOUT_NOISE[measure.noise](measure, a, b, X)
+    assert value(measure, a, b, X) == pytest.approx(expected, abs=1e-7)
 
 
 @each()

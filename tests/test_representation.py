@@ -1,5 +1,9 @@
 """Representations: distances by the kernel trick, laws of the sums, adding, saving."""
 
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,6 +13,7 @@ from oracles import cluster_products, distance_from_products, gram
 from sklearn.kernel_approximation import RBFSampler
 
 import liftcluster as lc
+from liftcluster import _memory
 
 FEATURE_LIFTS = [
     {"lift": "fourier", "sampling": "iid"},
@@ -35,6 +40,61 @@ def test_distances_are_those_of_the_kernel_trick(case):
                 expected = distance_from_products(G, a, b, normalise=normalise)
                 # The oracle subtracts nearly equal numbers: √ of their rounding.
                 assert D[a, b] == pytest.approx(expected, abs=3e-7 * scale)
+
+
+def test_norms_are_the_lengths_of_the_sums():
+    X, labels = blobs(np.random.default_rng(0), 40, 3)
+    rep = lc.represent(X, labels, bandwidth=2.0)
+    R = np.eye(4)[labels]
+    K = gram(lc.Gaussian(2.0), X)
+    np.testing.assert_allclose(rep.norms, np.sqrt(np.diag(R.T @ K @ R)))
+    np.testing.assert_allclose(rep.vectors * rep.norms[:, None], rep.sums)
+
+
+@pytest.mark.parametrize(
+    "of", ["inner_products", "distances", "inner_product_errors", "distance_errors"]
+)
+def test_vectors_are_normalised_unless_it_is_refused(of):
+    X, labels = blobs(np.random.default_rng(0), 40, 3)
+    ask = getattr(lc.represent(X, labels, lift="fourier", n_components=50, rng=0), of)
+    np.testing.assert_array_equal(ask(), ask(normalise=True))
+    assert np.abs(ask() - ask(normalise=False)).max() > 0.1
+
+
+def test_a_grid_has_bounds_for_unit_vectors_alone():
+    X, labels = blobs(np.random.default_rng(0), 40, 2)
+    rep = lc.represent(X, labels, lift="grid")
+    np.testing.assert_array_equal(
+        rep.distance_errors(), rep.lift.distance_bound(rep.sums, rep.sums)
+    )
+    assert rep.distance_errors(normalise=False) is None
+    assert rep.inner_product_errors() is None
+
+
+def test_errors_of_vectors_whose_lift_is_gone_are_not_known():
+    rep = replace(lc.represent([[0.0], [1.0]], [0, 1]), lift=None)
+    assert rep.inner_product_errors() is None
+    assert rep.distance_errors() is None
+    assert rep.distance_errors(normalise=False) is None
+    assert rep.max_error is None
+
+
+@pytest.mark.parametrize("table", ["inner_products", "distances"])
+def test_pairs_of_clusters_that_do_not_fit_in_memory_are_refused(monkeypatch, table):
+    rep = lc.represent(np.arange(300.0)[:, None], np.arange(300), lift="fourier", n_components=2)
+    monkeypatch.setattr(_memory, "_LITTLE", 2**10)
+    monkeypatch.setenv("LIFTCLUSTER_MEMORY_GIB", str(2**20 / 2**30))
+    with pytest.raises(MemoryError, match="all pairs of 300 and 300 clusters"):
+        getattr(rep, table)()
+
+
+@pytest.mark.parametrize("array", ["sums", "cluster_weights", "total_weights", "owner"])
+def test_what_is_represented_cannot_be_written_to(tmp_path, array):
+    rep = lc.represent([[0.0], [1.0]], {"p": [0, 1]}, lift="fourier", n_components=4, rng=0)
+    rep.save(tmp_path / "rep.npz")
+    for one in (rep, rep[0], rep + rep, lc.load_representation(tmp_path / "rep.npz")):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(one, array)[0] = 0
 
 
 @pytest.mark.parametrize("options", ANY_LIFT, ids=str)
@@ -131,6 +191,10 @@ def test_only_vectors_of_the_same_map_can_be_added():
         exact + exact
     with pytest.raises(TypeError):
         exact + 1
+    alone = replace(fourier[0], lift=None)
+    for a, b in [(alone, fourier[0]), (fourier[0], alone)]:
+        with pytest.raises(ValueError, match="saved without its lift"):
+            a + b
 
 
 def test_lifts_drawn_alike_are_the_same_map():
@@ -167,6 +231,8 @@ def test_a_partition_can_be_taken_out():
     assert rep[1:].owner.tolist() == [0, 0, 1]
     with pytest.raises(IndexError):
         rep[3]
+    with pytest.raises(IndexError, match="no partition is left"):
+        rep[3:]
 
 
 @pytest.mark.parametrize("options", ANY_LIFT, ids=str)
@@ -212,6 +278,16 @@ def test_what_cannot_be_stored_safely_is_not_stored(tmp_path):
     with pytest.raises(ValueError, match="cannot be stored; use strings"):
         lc.represent(X, {frozenset([1]): labels}).save(path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_was_saved_without_its_lift_says_so_and_can_be_saved_again(tmp_path):
+    path = tmp_path / "rep.npz"
+    rep = lc.represent([[0.0], [1.0], [5.0]], [0, 0, 1], bandwidth=1.0)
+    rep.save(path, with_lift=False)
+    again = lc.load_representation(path)
+    assert repr(again) == "Representation(2 clusters of 1 partition(s), saved without its lift)"
+    again.save(path)
+    np.testing.assert_array_equal(lc.load_representation(path).sums, rep.sums)
 
 
 def test_a_failed_save_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
@@ -268,6 +344,133 @@ def test_damaged_files_are_refused(tmp_path, field):
         np.savez(path, **{k: v for k, v in damaged.items() if v is not None})
         with pytest.raises(ValueError, match="is damaged"):
             lc.load_representation(path)
+
+
+# Three clusters of two partitions as the files that people have hold them: this must not change.
+VALUES = {
+    "format": "liftcluster representation 1",
+    "cluster_names": ["x", 7, {"tuple": ["y", 2]}],
+    "partition_names": ["p", "q"],
+}
+ARRAYS = {
+    "sums": np.array([[3.0, 4.0], [0.0, 2.0], [1.0, 0.0]]),
+    "cluster_weights": np.array([6.0, 2.0, 5.0]),
+    "total_weights": np.array([8.0, 10.0]),
+    "owner": np.array([0, 0, 1]),
+}
+
+
+def write_file(path, values=VALUES, arrays=ARRAYS):
+    np.savez(path, values=np.array(json.dumps(values)), **arrays)
+    return path
+
+
+def test_a_file_of_the_first_format_is_read(tmp_path):
+    rep = lc.load_representation(write_file(tmp_path / "rep.npz"))
+    assert rep.cluster_names == ("x", 7, ("y", 2))
+    assert rep.partition_names == ("p", "q")
+    np.testing.assert_allclose(rep.vectors, [[0.6, 0.8], [0, 1], [1, 0]])
+    np.testing.assert_allclose(rep.masses, [0.75, 0.25, 0.5])
+    np.testing.assert_allclose(rep.noise_masses, [0, 0.5])
+    assert rep.lift is None
+
+
+def test_one_cluster_is_enough_for_a_file(tmp_path):
+    rep = lc.represent([[0.0], [1.0]], [0, 0], lift="fourier", n_components=4, rng=0)
+    rep.save(tmp_path / "rep.npz")
+    np.testing.assert_array_equal(lc.load_representation(tmp_path / "rep.npz").sums, rep.sums)
+
+
+def test_a_file_of_another_format_is_called_by_it(tmp_path):
+    path = write_file(tmp_path / "rep.npz", {**VALUES, "format": "liftcluster tally 1"})
+    with pytest.raises(ValueError, match=r"not a saved representation \(format 'liftcluster tally"):
+        lc.load_representation(path)
+
+
+@pytest.mark.parametrize(
+    ("part", "changed"),
+    [
+        ("sums", np.ones((3, 2, 1))),
+        ("sums", np.ones((4, 2))),
+        ("cluster_weights", np.ones(2)),
+        ("cluster_weights", np.ones((3, 1))),
+        ("total_weights", np.ones(3)),
+        ("total_weights", np.ones((2, 1))),
+        ("owner", np.array([0, 1])),
+        ("owner", np.array([0.0, 0.0, 1.0])),
+        ("owner", np.array([-1, 0, 1])),
+        ("owner", np.array([0, 1, 2])),
+        ("cluster_names", ["x"]),
+        ("partition_names", ["p", "q", "r"]),
+    ],
+)
+def test_parts_that_do_not_fit_together_are_refused(tmp_path, part, changed):
+    values, arrays = dict(VALUES), dict(ARRAYS)
+    (arrays if part in arrays else values)[part] = changed
+    with pytest.raises(ValueError, match="is damaged: its parts do not fit together"):
+        lc.load_representation(write_file(tmp_path / "rep.npz", values, arrays))
+
+
+def test_a_file_without_clusters_is_refused(tmp_path):
+    nothing = {name: array[:0] for name, array in ARRAYS.items()}
+    path = write_file(
+        tmp_path / "rep.npz", {**VALUES, "cluster_names": [], "partition_names": []}, nothing
+    )
+    with pytest.raises(ValueError, match="is damaged: its parts do not fit together"):
+        lc.load_representation(path)
+
+
+def test_a_lift_of_other_vectors_is_refused(tmp_path):
+    path = tmp_path / "rep.npz"
+    lc.represent([[0.0], [1.0]], [0, 1], lift="fourier", n_components=10, rng=0).save(path)
+    with np.load(path) as file:
+        arrays = dict(file)
+    np.savez(path, **{**arrays, "sums": arrays["sums"][:, :8]})
+    with pytest.raises(ValueError, match="is damaged: its parts do not fit together"):
+        lc.load_representation(path)
+
+
+@pytest.mark.parametrize("part", ["sums", "cluster_weights", "total_weights"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_one_number_that_is_none_spoils_a_file(tmp_path, part, bad):
+    damaged = ARRAYS[part].copy()
+    damaged.flat[0] = bad
+    path = write_file(tmp_path / "rep.npz", arrays={**ARRAYS, part: damaged})
+    with pytest.raises(ValueError, match="is damaged: it holds NaN or infinity"):
+        lc.load_representation(path)
+
+
+class Cells(HTMLParser):
+    """The texts of a page, a list for each row of a table or paragraph."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.rows = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("tr", "p"):
+            self.rows.append([])
+
+    def handle_data(self, data):
+        self.rows[-1].append(data)
+
+
+def test_a_notebook_shows_each_partition_with_its_clusters_sizes_and_noise():
+    labels = {"whole": [0] * 8, "parts": [0, 1, 1, 2, 2, 2, 2, -1]}
+    rep = lc.represent(np.arange(8.0)[:, None], labels)
+    assert Cells(rep._repr_html_()).rows == [
+        [repr(rep)],
+        ["partition", "clusters", "sizes", "noise"],
+        ["whole", "1", "100.0% … 100.0%", "0.0%"],
+        ["parts", "3", "12.5% … 50.0%", "12.5%"],
+    ]
+
+
+def test_a_notebook_counts_the_partitions_that_it_does_not_show():
+    many = lc.represent([[0.0], [1.0]], [[0, 1]] * 70)
+    *shown, more = Cells(many._repr_html_()).rows
+    assert more == [f"… and {70 - len(shown[2:])} more"]
 
 
 def test_cluster_distance_is_the_kernel_trick():

@@ -209,7 +209,7 @@ _ALL = [
         adjusted_rand,
         "Hubert, Arabie (1985)",
         any_weights=False,
-        bounds=(0.0, 2.0),
+        bounds=(0.0, 1.5),
     ),
     _table(
         "accuracy",
