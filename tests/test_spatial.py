@@ -62,6 +62,12 @@ def hard_pair(seed, n=40, d=2, k=4):
     return X, *(Partition.from_labels(labelling(rng, n, k)) for _ in range(2))
 
 
+def similarities(X):
+    """exp(−t²) of every two points, with every axis scaled to [0, 1]."""
+    U = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    return np.exp(-cdist(U, U, "sqeuclidean"))
+
+
 KINDS = ["hard", "hard noisy", "hard weighted", "soft", "soft weighted"]
 
 
@@ -227,6 +233,25 @@ def test_spri_of_one_pair_is_its_weight():
         parts = spri(X, together, X, apart, alpha=alpha)
         assert joins == pytest.approx(1 - alpha / math.e)
         assert parts == pytest.approx(1 - alpha * (1 - 1 / math.e))
+
+
+def test_a_pair_that_is_all_there_is_is_as_expected_in_any_number_of_dimensions():
+    together, apart = Partition.from_labels([0, 0]), Partition.from_labels([0, 1])
+    for d in (1, 30, 40, 300):  # from d = 37 on 1 - (1 - exp(-d)) has no digits
+        X = np.array([np.zeros(d), np.ones(d)])
+        found = spri(X, together, X, apart, alpha=1)
+        assert found == pytest.approx(math.exp(-d), rel=1e-12, abs=0)
+        assert spari(X, together, X, apart, alpha=1) == pytest.approx(1, rel=1e-12)
+
+
+def test_far_pairs_keep_their_digits_where_distance_forgives_everything():
+    X, a, _ = hard_pair(0, n=12, d=300, k=3)
+    singletons = Partition.from_labels(np.arange(12))
+    i, j = np.triu_indices(12, 1)
+    near = similarities(X)[i, j]
+    # q = 0 and α = 1 leave the means of exp(−t²) over joined pairs and over all pairs.
+    expected = near[a.labels[i] == a.labels[j]].mean() / near.mean()
+    assert spari(X, a, X, singletons, alpha=1) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [300, 2500])
@@ -502,8 +527,7 @@ def test_clusters_may_be_as_many_as_points():
     X = np.random.default_rng(0).random((n, 2))
     singletons = Partition.from_labels(np.arange(n))
     couples = Partition.from_labels(np.arange(n) // 2)
-    U = (X - X.min(axis=0)) / np.ptp(X, axis=0)
-    K = np.exp(-cdist(U, U, "sqeuclidean"))
+    K = similarities(X)
     N = n * (n - 1) / 2
     observed = sum(1 - 0.8 * K[i, i + 1] for i in range(0, n, 2)) / N
     expected = (n / 2) / N * (1 - 0.8 * (K.sum() - n) / (2 * N))
