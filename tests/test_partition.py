@@ -345,3 +345,16 @@ def test_doubled_entries_that_add_up_to_one_are_whole_memberships():
     p = Partition.from_memberships(R)
     assert p.is_hard
     assert p.labels.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_a_weight_that_all_points_share_is_that_of_each(n):
+    # As parts of larger partitions have it, some of whose clusters may be elsewhere.
+    codes = np.array([1, 0, -1, 1, 1], dtype=np.int32)[:n]
+    hard = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 1, 0]])[:n]
+    soft = np.array([[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0], [0.25, 0.75, 0], [0, 1, 0]])[:n]
+    for assignment, R in ((codes, hard), (sp.csr_array(soft), soft)):
+        for weights in (np.broadcast_to(2.5, (n,)), np.full(n, 2.5)):
+            p = Partition(assignment, ("a", "b", "c"), weights)
+            np.testing.assert_allclose(p.cluster_weights, 2.5 * R.sum(axis=0))
+            np.testing.assert_allclose(p.weighted_rows(slice(0, n)).toarray(), 2.5 * R)

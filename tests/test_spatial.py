@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score, rand_score
 
 import liftcluster.measures.spatial as spatial
 import liftcluster.measures.spatial_agreement as agreement
-from liftcluster import Partition
+from liftcluster import Partition, _memory
 from liftcluster.measures.spatial import adco, cdistance, centroid
 from liftcluster.measures.spatial_agreement import spari, spri
 
@@ -62,6 +62,12 @@ def hard_pair(seed, n=40, d=2, k=4):
     return X, *(Partition.from_labels(labelling(rng, n, k)) for _ in range(2))
 
 
+def similarities(X):
+    """exp(−t²) of every two points, with every axis scaled to [0, 1]."""
+    U = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    return np.exp(-cdist(U, U, "sqeuclidean"))
+
+
 KINDS = ["hard", "hard noisy", "hard weighted", "soft", "soft weighted"]
 
 
@@ -88,11 +94,18 @@ def test_adco_is_two_minus_the_matched_similarity(seed, bins, d, kind):
     assert adco(X, a, Y, b, bins=bins) == pytest.approx(2 - similarity, abs=1e-10)
 
 
-def test_adco_has_one_bin_for_a_constant_axis():
+@pytest.mark.parametrize("bins", [1, 5])
+def test_adco_has_one_bin_for_a_constant_axis(bins):
     X, a, b = hard_pair(0, n=12, k=3)
     X[:, 1] = 4.0
-    expected = 2 - oracles.adco_similarity(X, weighted_rows(a), X, weighted_rows(b), 5)
-    assert adco(X, a, X, b, bins=5) == pytest.approx(expected)
+    expected = 2 - oracles.adco_similarity(X, weighted_rows(a), X, weighted_rows(b), bins)
+    assert adco(X, a, X, b, bins=bins) == pytest.approx(expected)
+
+
+def test_adco_has_ten_bins_unless_told():
+    X, a, b = hard_pair(0)
+    assert adco(X, a, X, b) == adco(X, a, X, b, bins=10)
+    assert adco(X, a, X, b) != adco(X, a, X, b, bins=11)
 
 
 @settings(max_examples=5)
@@ -185,6 +198,27 @@ def test_adco_knows_equal_partitions_whatever_the_order_of_clusters():
     assert adco(X, Partition.from_labels(labels), X, Partition.from_labels(renamed)) == 0
 
 
+def test_adco_of_partitions_with_the_same_profiles_is_one_and_not_less():
+    X = np.zeros((12, 1))
+    for seed in range(150):  # of which some are below one by rounding, if nothing is done
+        R = soft_memberships(np.random.default_rng(seed), 12, 3)
+        a, b = Partition.from_memberships(R), Partition.from_memberships(R[::-1])
+        assert adco(X, a, X, b) >= 1
+        assert adco(X, a, X, b) == pytest.approx(1)
+
+
+def test_adco_takes_partitions_for_equal_only_if_all_their_clusters_are():
+    X, a, b = hard_pair(0, n=12, k=3)
+    one_in_common = np.where(a.labels == 0, 0, 1 + np.arange(12) % 2)
+    assert adco(X, a, X, Partition.from_labels(one_in_common)) >= 1
+    twins = np.full((12, 2), 0.5)
+    a, b = Partition.from_memberships(twins), Partition.from_memberships(twins[:, ::-1])
+    assert adco(X, a, X, b) == 0
+    almost = np.column_stack([twins, np.zeros(12)])
+    almost[-1] = [0.5, 0.5 - 1e-13, 1e-13]
+    assert adco(X, a, X, Partition.from_memberships(almost)) == pytest.approx(1)
+
+
 def test_cdistance_breaks_the_triangle_inequality():
     X = np.array([[0.0], [3.0], [8.0], [11.0]])
     a, b, c = (Partition.from_labels(x) for x in ([0, 1, 0, 2], [0, 1, 2, 0], [0, 1, 1, 0]))
@@ -215,8 +249,27 @@ def test_cdistance_does_not_take_rounding_for_distance():
 
 
 def test_a_single_cluster_is_at_cdistance_one_from_everything_else():
-    X, a, _ = hard_pair(0, n=20)
-    assert cdistance(X, a, X, Partition.from_labels(np.zeros(20))) == pytest.approx(1)
+    for seed in range(20):  # of which some are above one by rounding, if nothing is done
+        X, a, _ = hard_pair(seed, n=20)
+        found = cdistance(X, a, X, Partition.from_labels(np.zeros(20)))
+        assert found == pytest.approx(1)
+        assert found <= 1
+
+
+def test_cdistance_tells_clusters_of_the_same_points_apart_by_their_shares():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6, 2))
+    a, b = (Partition.from_memberships(soft_memberships(rng, 6, k)) for k in (2, 3))
+    expected = oracles.cdistance(X, weighted_rows(a), X, weighted_rows(b))
+    assert cdistance(X, a, X, b) == pytest.approx(expected, abs=1e-7)
+
+
+def test_clusters_are_as_far_apart_as_it_is_to_carry_one_onto_the_other():
+    X = np.array([[0.0], [1.0], [2.0], [7.0]])
+    a, b = Partition.from_labels([0, 0, 1, 1]), Partition.from_labels([0, 1, 1, 2])
+    expected = np.array([[0.5, 1.0, 6.5], [4.5, 3.0, 2.5]])
+    found = spatial.cluster_transports(X, a, X, b)  # in some unit
+    np.testing.assert_allclose(found / found.max(), expected / expected.max())
 
 
 def test_spri_of_one_pair_is_its_weight():
@@ -227,6 +280,25 @@ def test_spri_of_one_pair_is_its_weight():
         parts = spri(X, together, X, apart, alpha=alpha)
         assert joins == pytest.approx(1 - alpha / math.e)
         assert parts == pytest.approx(1 - alpha * (1 - 1 / math.e))
+
+
+def test_a_pair_that_is_all_there_is_is_as_expected_in_any_number_of_dimensions():
+    together, apart = Partition.from_labels([0, 0]), Partition.from_labels([0, 1])
+    for d in (1, 30, 40, 300):  # from d = 37 on 1 - (1 - exp(-d)) has no digits
+        X = np.array([np.zeros(d), np.ones(d)])
+        found = spri(X, together, X, apart, alpha=1)
+        assert found == pytest.approx(math.exp(-d), rel=1e-12, abs=0)
+        assert spari(X, together, X, apart, alpha=1) == pytest.approx(1, rel=1e-12)
+
+
+def test_far_pairs_keep_their_digits_where_distance_forgives_everything():
+    X, a, _ = hard_pair(0, n=12, d=300, k=3)
+    singletons = Partition.from_labels(np.arange(12))
+    i, j = np.triu_indices(12, 1)
+    near = similarities(X)[i, j]
+    # q = 0 and α = 1 leave the means of exp(−t²) over joined pairs and over all pairs.
+    expected = near[a.labels[i] == a.labels[j]].mean() / near.mean()
+    assert spari(X, a, X, singletons, alpha=1) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [300, 2500])
@@ -342,6 +414,15 @@ def test_scaling_all_points_scales_centroid_alone(measure, factor):
     assert measure(factor * X, a, factor * X, b) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("measure", ALL)
+@pytest.mark.parametrize("scale", [2.0**-600, 1.0, 2.0**600])
+def test_mirroring_all_points_changes_nothing(measure, scale):
+    X, a, b = hard_pair(3)
+    X = scale * np.abs(X)
+    X[0] = 0
+    assert measure(-X, a, -X, b) == pytest.approx(measure(X, a, X, b), rel=1e-9)
+
+
 @pytest.mark.parametrize("measure", [adco, spri, spari])
 def test_scaling_each_axis_by_itself_changes_nothing(measure):
     X, a, b = hard_pair(3, d=3)
@@ -443,6 +524,43 @@ def test_cdistance_transports_only_where_it_must(monkeypatch):
     assert all(min(shape) > 1 for shape in between_clusters)
 
 
+def test_memory_is_asked_for_by_the_arrays_that_take_it(monkeypatch):
+    X, a, _ = hard_pair(0, n=30, d=3, k=4)
+    b = Partition.from_labels(np.repeat([0, 1, 2], [3, 10, 17]))
+    asked, tables, made = [], [], []
+    monkeypatch.setattr(spatial, "check_memory", lambda n_bytes, *words: asked.append(n_bytes))
+    monkeypatch.setattr(spatial, "check_pairs", lambda *sizes: tables.append(sizes))
+
+    def watched(function):
+        def call(*arguments):
+            result = function(*arguments)
+            made.append(result.nbytes)
+            return result
+
+        return call
+
+    monkeypatch.setattr(spatial, "_profiles", watched(spatial._profiles))
+    monkeypatch.setattr(spatial, "cdist", watched(spatial.cdist))
+    adco(X, a, X, b, bins=7)
+    assert asked == [sum(made)]
+    asked.clear(), made.clear()
+    cdistance(X, a, X, b)
+    assert asked == [3 * max(made)]  # costs, plan, and the solver's own
+    centroid(X, a, X, b)
+    assert tables == [(4, 3)] * 3
+
+
+def test_what_would_not_fit_is_refused_with_what_to_do(monkeypatch):
+    monkeypatch.setattr(_memory, "_LITTLE", 0)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1000)
+    X, a, b = hard_pair(0, n=30, d=3, k=4)
+    profiles = "^profiles of 8 clusters in 1,000 bins of 3 axes .* available; take fewer bins"
+    with pytest.raises(MemoryError, match=profiles):
+        adco(X, a, X, b, bins=1000)
+    with pytest.raises(MemoryError, match=r"^the transport between .* available; take a sample"):
+        cdistance(X, a, X, b)
+
+
 def test_cdistance_reports_every_pair_of_clusters():
     X, a, _ = hard_pair(8, n=20, k=3)
     b = Partition.from_labels(np.arange(20) % 2)
@@ -480,6 +598,66 @@ def test_the_power_series_keeps_its_bound_in_the_corners(d):
         assert np.abs(Z.T @ Z - exact).max() <= tol + 1e-15
 
 
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_the_power_series_is_no_longer_than_it_must_be(d):
+    corner = np.full((1, d), 0.5)
+    for tol in (1e-2, 1e-6, 1e-12):
+        too_few = agreement._exponents(d, agreement._degree(d, tol) - 1)
+        assert 1 - (agreement._power_features(corner, np.ones(1), too_few) ** 2).sum() > tol
+    assert agreement._degree(d, 0.9) == 1
+    assert agreement._degree(d, 1e-300) == agreement._degree(d, 2.0**-53)  # all else is rounding
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_no_pair_is_off_by_more_than_half_the_tolerance(d):
+    m = 1001
+    X = np.repeat([np.zeros(d), np.ones(d)], m, axis=0)  # in corners, where the series is worst
+    corners = Partition.from_labels(np.repeat([0, 1], m))
+    halves = Partition.from_labels(np.repeat([0, 1, 2, 3], [500, m - 500, 500, m - 500]))
+    joined = 2 * 500 * (m - 500) / (m * (2 * m - 1))  # share of pairs, all at distance 0
+    for tol in (0.5, 0.1, 1e-2, 1e-3, 1e-6, 1e-15):
+        error = spri(X, halves, X, corners, alpha=1, tol=tol) / joined
+        assert 0 <= error <= tol / 2 + 1e-14
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "exact"), [(2000, 1, True), (2001, 1, False), (2001, 3, False), (2001, 4, True)]
+)
+def test_few_points_or_many_axes_have_no_pair_approximated(n, d, exact):
+    X = np.random.default_rng(d).random((n, d))
+    singletons, couples = np.arange(n), np.arange(n) // 2
+    a, b = Partition.from_labels(singletons), Partition.from_labels(couples)
+    first = np.arange(0, n - 1, 2)
+    expected = (1 - 0.8 * similarities(X)[first, first + 1]).sum() / (n * (n - 1) / 2)
+    found = spri(X, a, X, b, tol=0.9)
+    assert math.isclose(found, expected, rel_tol=1e-9) == exact
+
+
+@pytest.mark.parametrize("measure", PAIRS)
+def test_the_tolerance_is_a_billionth_unless_told(measure):
+    X, a, b = hard_pair(9, n=2001, d=2)
+    found = measure(X, a, X, b)
+    assert found == measure(X, a, X, b, tol=1e-9)
+    assert found != measure(X, a, X, b, tol=2e-9)
+
+
+def test_no_more_cells_are_held_than_allowed(monkeypatch):
+    X, a, b = hard_pair(9, n=2001, d=1)
+    held = []
+
+    def watched(*arguments, lifted_cells=agreement._lifted_cells):
+        V = lifted_cells(*arguments)
+        held.append(V.shape)
+        return V
+
+    monkeypatch.setattr(agreement, "_lifted_cells", watched)
+    for allowed, features in [(5 * 16 * 8, 5), (5 * 16 * 8 - 1, 4), (1, 1)]:
+        monkeypatch.setattr(agreement, "_CELL_BYTES", allowed)
+        held.clear()
+        spri(X, a, X, b)
+        assert max(held) == (features, 16)
+
+
 @pytest.mark.parametrize("measure", PAIRS)
 def test_many_points_are_lifted_and_give_what_their_pairs_give(measure, monkeypatch):
     X, a, b = hard_pair(9, n=3000, d=2)
@@ -502,8 +680,7 @@ def test_clusters_may_be_as_many_as_points():
     X = np.random.default_rng(0).random((n, 2))
     singletons = Partition.from_labels(np.arange(n))
     couples = Partition.from_labels(np.arange(n) // 2)
-    U = (X - X.min(axis=0)) / np.ptp(X, axis=0)
-    K = np.exp(-cdist(U, U, "sqeuclidean"))
+    K = similarities(X)
     N = n * (n - 1) / 2
     observed = sum(1 - 0.8 * K[i, i + 1] for i in range(0, n, 2)) / N
     expected = (n / 2) / N * (1 - 0.8 * (K.sum() - n) / (2 * N))
@@ -528,9 +705,10 @@ def test_what_spri_cannot_do_is_refused():
         "same weights": lambda: spri_needs(X, a, b=twice),
         "same points": lambda: spri_needs(X, a, X + 1, b),
         "noise in one": lambda: spri_needs(X, first, b=last),
-        r"alpha must lie in \[0, 1\]": lambda: spri_needs(X, a, alpha=1.5),
-        "tol must be positive": lambda: spri_needs(X, a, tol=0),
-        "10 entries but X has 9": lambda: spri_needs(X[:9], a),
+        r"alpha must lie in \[0, 1\], got 1.5": lambda: spri_needs(X, a, alpha=1.5),
+        r"alpha must lie in \[0, 1\], got -0.1": lambda: spri_needs(X, a, alpha=-0.1),
+        "^tol must be positive": lambda: spri_needs(X, a, tol=0),
+        "^the partition has 10 entries but X has 9": lambda: spri_needs(X[:9], a),
     }.items():
         with pytest.raises(ValueError, match=says):
             call()
@@ -545,18 +723,28 @@ def test_many_points_of_many_coordinates_are_refused(measure):
         measure(X, a, X, b)
 
 
+def test_so_many_points_of_many_coordinates_are_not(monkeypatch):
+    n = 20_000
+    X = np.broadcast_to(np.zeros(1), (n, 4))  # all alike: the sums over pairs are their numbers
+    monkeypatch.setattr(agreement, "_sums_by_pairs", lambda U, table: table.pairs[1:])
+    a, b = Partition.from_labels(np.arange(n) % 2), Partition.from_labels(np.arange(n) % 4)
+    assert spri(X, a, X, b) == pytest.approx(2 * (n / 4) ** 2 / (n * (n - 1) / 2))
+
+
 @pytest.mark.parametrize("measure", ACROSS_POINTS)
 def test_points_of_two_spaces_or_of_other_partitions_are_refused(measure):
     X, a, b = hard_pair(0, n=10)
     with pytest.raises(ValueError, match="points of one space"):
         measure(X, a, X[:, :1], b)
-    with pytest.raises(ValueError, match="10 entries but Y has 9"):
+    with pytest.raises(ValueError, match=r"^the first partition has 10 entries but X has 9"):
+        measure(X[:9], a, X, b)
+    with pytest.raises(ValueError, match=r"^the second partition has 10 entries but Y has 9"):
         measure(X, a, X[:9], b)
 
 
 def test_bins_are_a_whole_number_above_zero():
     X, a, b = hard_pair(0, n=10)
-    with pytest.raises(ValueError, match="bins must be at least 1"):
+    with pytest.raises(ValueError, match=r"^bins must be at least 1"):
         adco(X, a, X, b, bins=0)
     with pytest.raises(TypeError, match="bins must be a whole number"):
         adco(X, a, X, b, bins=2.5)

@@ -241,10 +241,8 @@ def _masses(R: Sparse) -> FloatArray:
 
 
 def _safe_unit(X: Array, Y: Array) -> float:
-    """A power of two in which squares of coordinates neither overflow nor vanish; mostly 1."""
+    """A power of two that brings coordinates to [-2, 2]: squares neither overflow nor vanish."""
     largest = max(abs(float(bound)) for Z in (X, Y) for bound in (Z.min(), Z.max()))
-    if largest == 0 or 1e-100 < largest < 1e100:
-        return 1.0
     return 2.0 ** (math.frexp(largest)[1] - 1)
 
 
@@ -285,9 +283,7 @@ def _bins(x: Array, low: float, high: float, bins: int) -> IntArray:
 
 def _same_clusters(R: Sparse, S: Sparse) -> bool:
     """Whether the columns of R are those of S in some order, but for rounding."""
-    if R.shape != S.shape or R.nnz != S.nnz:
-        return False
-    return all(
+    return R.shape == S.shape and all(
         i == j and np.allclose(u, v, rtol=1e-12, atol=0)
         for (i, _, u), (j, _, v) in zip(_sorted_columns(R), _sorted_columns(S), strict=True)
     )
@@ -314,13 +310,13 @@ def _transports_between_clusters(
     R, S = R.tocsc(), S.tocsc()
     k, m = R.shape[1], S.shape[1]
     check_pairs(k, m)
-    most = int(np.diff(R.indptr).max(initial=0)), int(np.diff(S.indptr).max(initial=0))
+    most = int(np.diff(R.indptr).max()), int(np.diff(S.indptr).max())
     check_memory(
         8 * most[0] * most[1] * 3,
         f"the transport between clusters of {most[0]:,} and {most[1]:,} points",
         "take a sample of the points, or the measure lift_emd, which needs no pairs of them",
     )
-    D = np.zeros((k, m))
+    D = np.empty((k, m))
     for i in range(k):
         U, u = _cluster(X, R, i, unit)
         for j in range(m):

@@ -142,9 +142,7 @@ def spari(
     (1.0, 0.0)
     """
     observed, expected = _losses(X, a, Y, b, alpha, tol)
-    if expected <= 0:
-        return 0.0 if observed <= 0 else 1.0
-    return observed / expected
+    return observed / expected if expected > 0 else 0.0
 
 
 def _losses(
@@ -161,7 +159,8 @@ def _losses(
     near_a, near_b, near = _mean_similarities(X, table, tol)
 
     def loss(share_b: float, share_a: float, near_b: float, near_a: float) -> float:
-        return share_b * (1 - alpha * near_b) + share_a * (1 - alpha * (1 - near_a))
+        # Not 1 - alpha (1 - near_a): far pairs would lose their digits where alpha is one.
+        return share_b * (1 - alpha * near_b) + share_a * (1 - alpha + alpha * near_a)
 
     N = pairs.all
     p, q = (pairs.both + pairs.only_a) / N, (pairs.both + pairs.only_b) / N
@@ -295,13 +294,14 @@ def _sums_by_pairs(U: FloatArray, table: _Contingency) -> tuple[float, float, fl
     for i, rows in enumerate(blocks):
         for columns in blocks[i:]:
             K = _KERNEL(U[rows], U[columns]) * np.multiply.outer(w[rows], w[columns])
+            if rows == columns:  # every pair is there twice, and every copy with itself
+                np.fill_diagonal(K, w[rows] * (w[rows] - 1))
+                K /= 2
             in_a = np.equal.outer(a[rows], a[columns])
             in_b = np.equal.outer(b[rows], b[columns])
-            sums = [K[in_a & ~in_b].sum(), K[in_b & ~in_a].sum(), K.sum()]
-            # Blocks off the diagonal stand for two.
-            totals += np.multiply(sums, 0.5 if rows == columns else 1.0)
+            totals += [K[in_a & ~in_b].sum(), K[in_b & ~in_a].sum(), K.sum()]
     only_a, only_b, everywhere = totals.tolist()
-    return only_a, only_b, everywhere - float(w.sum()) / 2  # less each point with itself
+    return only_a, only_b, everywhere
 
 
 def _sums_by_lifting(
