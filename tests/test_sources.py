@@ -148,6 +148,50 @@ def test_a_generator_is_read_once_though_its_width_is_asked_first():
         pieces(stored, 2)
 
 
+def test_an_iterator_that_is_given_again_is_refused_for_its_first_blocks_are_gone():
+    blocks = [{"X": np.full((2, 2), i), "label": [i, i]} for i in range(4)]
+    generator = iter(blocks)
+    again = lc.Blocks(lambda: generator)
+    lift = lc.make_lift(np.eye(2), lift="fourier", n_components=10, bandwidth=1.0, rng=0)
+    with pytest.raises(ValueError, match=r"the same iterator as before.*make a new one each time"):
+        lc.represent(again["X"], again["label"], lift=lift)
+    new = lc.Blocks(lambda: iter(blocks))
+    assert lc.represent(new["X"], new["label"], lift=lift).cluster_names == (0, 1, 2, 3)
+
+
+def test_a_reader_that_is_left_half_way_is_closed():
+    opened = []
+
+    def read():
+        opened.append(True)
+        try:
+            yield np.zeros((3, 2))
+            yield np.zeros((3, 2))
+        finally:
+            opened.pop()
+
+    stored = lc.Blocks(read)
+    assert stored.origin.width(None) == 2
+    assert not opened
+    rows = read_together({"X": stored}, 2)
+    next(rows)
+    assert opened
+    rows.close()
+    assert not opened
+
+
+@pytest.mark.parametrize("form", ["blocks", "CSV"])
+def test_rows_that_are_more_or_fewer_than_before_are_refused(tmp_path, form):
+    rows = np.zeros((9, 2))
+    stored = as_csv(tmp_path, "X", rows) if form == "CSV" else lc.Blocks(lambda: iter([rows]))
+    assert len(pieces(stored, 20)[0]) == 9
+    rows = rows[:7]
+    if form == "CSV":
+        as_csv(tmp_path, "X", rows)
+    with pytest.raises(ValueError, match="X was said to have 9 rows, but 7 came; if it has chang"):
+        pieces(stored, 20)
+
+
 def test_lengths_that_differ_are_told_at_once_where_they_are_known(tmp_path):
     a = as_source(as_memmap(tmp_path, "a", np.zeros(5)))
     b = as_source(as_hdf5(tmp_path, "b", np.zeros(6)))
@@ -207,6 +251,9 @@ def test_mistakes_with_tables_and_blocks_are_explained(tmp_path):
         lc.scan_table(tmp_path / "bad.parquet")
     with pytest.raises(TypeError, match="an iterable of blocks, or a function"):
         lc.Blocks(5)
+    for numbers in (np.arange(3), range(3), "points.csv"):
+        with pytest.raises(TypeError, match=r"a block must hold rows, got .*; give Blocks"):
+            pieces(lc.Blocks(numbers), 2)
     with pytest.raises(ValueError, match="mappings or tuples that hold 'y', got ndarray"):
         pieces(lc.Blocks([np.zeros(3)])["y"], 2)
     (tmp_path / "t.tsv").write_text("x\tname\n1\ta\n2\tb\n")

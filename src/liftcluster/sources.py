@@ -172,6 +172,8 @@ class _Iterated(Origin):
         self.blocks, self.n = blocks, n
         self.repeats = callable(blocks) or iter(blocks) is not blocks
         self.used_up = False
+        self.last: Any = None  # iterator that was read
+        self.widths: dict[Hashable, int] = {}
 
     def chunks(self, parts: Sequence[Hashable], start: int) -> Iterator[tuple[Any, ...]]:
         if self.used_up:
@@ -181,7 +183,7 @@ class _Iterated(Origin):
             )
         self.used_up = not self.repeats
         row, columns = 0, None
-        for block in self.blocks() if callable(self.blocks) else self.blocks:
+        for block in self._new_iterator():
             chunk = tuple(_as_rows(_part(block, part)) for part in parts)
             stop = row + len_of(chunk[0])
             if stop > row:
@@ -190,6 +192,29 @@ class _Iterated(Origin):
                 skip = max(start - row, 0)
                 yield tuple(rows[skip:] for rows in chunk) if skip else chunk
             row = stop
+
+    def _new_iterator(self) -> Iterator[Any]:
+        """The blocks from the first one on; a reader that was left half-way is closed."""
+        blocks = iter(self.blocks() if callable(self.blocks) else self.blocks)
+        if not self.repeats:
+            yield from blocks
+            return
+        if blocks is self.last:
+            raise ValueError(
+                "these blocks came from the same iterator as before, which has been read; let the "
+                "function that is given to Blocks make a new one each time"
+            )
+        self.last = blocks
+        try:
+            yield from blocks
+        finally:
+            if callable(close := getattr(blocks, "close", None)):
+                close()
+
+    def width(self, part: Hashable) -> int:
+        if part not in self.widths:
+            self.widths[part] = super().width(part)
+        return self.widths[part]
 
     def first(self, part: Hashable) -> Any:
         if self.repeats or self.used_up:
@@ -348,6 +373,12 @@ def _part(block: Any, part: Hashable) -> Any:
 
 def _as_rows(block: Any) -> Any:
     """A block that can be cut and joined: an array, or a sparse matrix."""
+    shape = getattr(block, "shape", None)
+    if isinstance(block, str | bytes) or shape == () or not (shape or hasattr(block, "__iter__")):
+        raise TypeError(
+            f"a block must hold rows, got {type(block).__name__}; give Blocks an iterable of "
+            "arrays, and [array] for one alone"
+        )
     if hasattr(block, "tocsr"):
         return block.tocsr()
     if hasattr(block, "categories") or hasattr(getattr(block, "values", None), "categories"):

@@ -115,14 +115,16 @@ class TableScan(Origin):
                 skip = 0
 
     def count(self, part: Hashable) -> int:
-        return int(self.data.count_rows())
+        if self.n is None:
+            self.n = int(self.data.count_rows())
+        return self.n
 
     def width(self, part: Hashable) -> int:
         return len(_columns(part))
 
     def describe(self, part: Hashable) -> list[Any]:
         types = [str(self.data.schema.field(name).type) for name in _columns(part)]
-        return ["table", list(_columns(part)), types, self.n]
+        return ["table", list(_columns(part)), types, self.n if self.counts_quickly else None]
 
     def __array__(self, *_: Any, **__: Any) -> Array:
         raise TypeError(
