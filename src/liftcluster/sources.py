@@ -194,22 +194,15 @@ class _Iterated(Origin):
             row = stop
 
     def _new_iterator(self) -> Iterator[Any]:
-        """The blocks from the first one on; a reader that was left half-way is closed."""
+        """The blocks from the first one on; who stops half-way closes what makes them."""
         blocks = iter(self.blocks() if callable(self.blocks) else self.blocks)
-        if not self.repeats:
-            yield from blocks
-            return
-        if blocks is self.last:
+        if self.repeats and blocks is self.last:
             raise ValueError(
                 "these blocks came from the same iterator as before, which has been read; let the "
                 "function that is given to Blocks make a new one each time"
             )
         self.last = blocks
-        try:
-            yield from blocks
-        finally:
-            if callable(close := getattr(blocks, "close", None)):
-                close()
+        yield from blocks  # and not by a loop, which would leave them open
 
     def width(self, part: Hashable) -> int:
         if part not in self.widths:
