@@ -14,6 +14,7 @@ from stored import as_dask_array, as_hdf5, as_memmap, as_zarr
 
 import liftcluster as lc
 from liftcluster import checkpoint, chunked, sources, tally
+from liftcluster._writing import replacing
 from liftcluster.storage import read_npz
 
 
@@ -85,9 +86,24 @@ def test_work_that_was_interrupted_ends_with_the_same_bits(tmp_path, monkeypatch
 
 def test_what_a_kill_left_half_written_is_removed_in_the_end(tmp_path):
     X, labels = problem()
-    (tmp_path / ".sums.npz.123.tmp").write_text("half of")
-    lc.represent(X, labels, lift="fourier", checkpoint=tmp_path / "sums.npz")
-    assert not list(tmp_path.iterdir())
+    for name in ("sums.npz", "s" * 250):
+        left, fresh, other = (unfinished(tmp_path / other) for other in (name, name, "other.npz"))
+        for path in (left, other):
+            os.utime(path, (0, 0))
+        lc.represent(X, labels, lift="fourier", checkpoint=tmp_path / name)
+        assert sorted(tmp_path.iterdir()) == sorted([fresh, other])  # which others may be writing
+        fresh.unlink()
+        other.unlink()
+
+
+def unfinished(target):
+    """A file as a process that is killed while it writes leaves it."""
+    with replacing(target) as temporary:
+        temporary.write_text("half of")
+        copy = temporary.with_name(temporary.name[:-12] + "0" * 8 + ".tmp")
+        copy.write_text("half of")
+    target.unlink()
+    return copy
 
 
 def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
