@@ -132,12 +132,14 @@ def test_out_has_a_row_for_each_point_though_nobody_knows_how_many_there_are(tmp
     found = lc.consensus(parts, 4, X, rng=0, **WARD)
     with pytest.raises(ValueError, match=f"out has {rows} rows but X has 400"):
         found.predict(lc.Blocks(lambda: iter([X])), out=np.zeros(rows))
-    labels = lc.Blocks([{name: np.asarray(p) for name, p in parts.items()}])
-    streamed = {name: labels[name] for name in parts}
-    with pytest.raises(ValueError, match=f"out has {rows} rows but X has 400"):
-        lc.consensus(
-            streamed, 4, as_csv(tmp_path, "X", X), rng=0, out=np.zeros(rows, dtype=int), **WARD
-        )
+    lift = lc.make_lift(X, lift="fourier", n_components=64, rng=0)
+    for options in ({}, {"lift": lift}):  # who is given a lift need not count
+        labels = lc.Blocks([parts])
+        streamed = {name: labels[name] for name in parts}
+        told = "X has 400" if options else "there are 400 points"
+        out = np.zeros(rows, dtype=int)
+        with pytest.raises(ValueError, match=f"out has {rows} rows but {told}"):
+            lc.consensus(streamed, 4, as_csv(tmp_path, "X", X), rng=0, out=out, **WARD, **options)
     few = {name: p[:90] for name, p in parts.items()}
     with pytest.raises(ValueError, match="out has 1 rows but X has 90"):
         lc.consensus(few, 4, X[:90], rng=0, out=np.zeros(1, dtype=int), **WARD)

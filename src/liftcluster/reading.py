@@ -45,8 +45,9 @@ def read_together(
         yield slice(row, row + lengths[0]), dict(zip(names, parts, strict=True))
         row += lengths[0]
     _check_promises(sources, row)
-    for source in sources.values():
-        source.origin.n = row  # as many must come next time
+    if start == 0:
+        for source in sources.values():
+            source.origin.n = row  # as many must come next time
 
 
 def check_lengths(sources: Mapping[str, Source]) -> None:

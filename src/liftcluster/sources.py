@@ -169,7 +169,7 @@ class _Iterated(Origin):
     reads_ahead = False
 
     def __init__(self, blocks: Any, n: int | None) -> None:
-        self.blocks, self.n = blocks, n
+        self.blocks, self.n, self.said = blocks, n, n
         self.repeats = callable(blocks) or iter(blocks) is not blocks
         self.used_up = False
         self.last: Any = None  # iterator that was read
@@ -224,7 +224,7 @@ class _Iterated(Origin):
         return rows
 
     def describe(self, part: Hashable) -> list[Any]:
-        return ["blocks", repr(part)]
+        return ["blocks", repr(part), self.said]  # not what has been counted since
 
 
 class StoredArray(Origin):
