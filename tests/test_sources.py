@@ -4,6 +4,8 @@ import itertools
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 import zarr
@@ -13,6 +15,7 @@ from stored import FORMS, as_csv, as_hdf5, as_memmap, as_parquet, as_zarr
 
 import liftcluster as lc
 from liftcluster import sources
+from liftcluster.files.labels import MISSING
 from liftcluster.reading import read_together
 from liftcluster.sources import as_source, block_rows, is_stored, is_streamed
 
@@ -119,6 +122,50 @@ def test_gaps_in_columns_of_labels_are_missing_labels(tmp_path):
     }.items():
         assert pieces(table[name], 5)[0].tolist() == expected
     np.testing.assert_array_equal(pieces(table["share"], 5)[0], [0.5, np.nan, 1.0])
+
+
+def test_cells_that_say_there_is_nothing_are_missing_labels_in_text_too(tmp_path):
+    words = [word for same in MISSING for word in (same, same.upper(), same.capitalize())]
+    cells = [*words, "NaN", "a", "b", "nano", "nationality"]
+    for ending, mark in (("csv", ","), ("tsv", "\t")):
+        file = tmp_path / f"t.{ending}"
+        file.write_text("\n".join(f"{i}{mark}{cell}" for i, cell in enumerate(["l", *cells])))
+        (labels,) = pieces(lc.scan_table(file)["l"], len(cells))
+        assert labels.tolist() == [None] * (len(words) + 1) + cells[-4:]
+
+
+def two_files(folder, first, second):
+    for i, columns in enumerate((first, second)):
+        pq.write_table(pa.table(columns), folder / f"{i}.parquet")
+    return lc.scan_table(folder / "*.parquet")
+
+
+def test_a_file_that_lacks_a_column_is_refused_where_that_is_used(tmp_path):
+    table = two_files(tmp_path, {"x": [1.0], "l": ["a"]}, {"x": [2.0]})
+    np.testing.assert_array_equal(np.concatenate(pieces(table[["x"]], 1)), [[1.0], [2.0]])
+    with pytest.raises(ValueError, match=r"1\.parquet has no column 'l', as the first file has"):
+        pieces(table["l"], 1)
+    (tmp_path / "0.csv").write_text("x,l\n1,a\n")
+    (tmp_path / "1.csv").write_text("x\n2\n")
+    with pytest.raises(ValueError, match=r"1\.csv has no column 'l', as the first file has"):
+        pieces(lc.scan_table(tmp_path / "*.csv")["l"], 1)
+
+
+NUMBERS = {
+    "single then double": (np.float32([0.5]), np.array([1e6 + 1 / 3])),
+    "whole then not": (np.array([3]), np.array([1 / 3])),
+    "short then long": (np.int8([3]), np.array([2**60 + 1])),
+    "double then long": (np.array([0.5]), np.array([2**60 + 1])),
+}
+
+
+@pytest.mark.parametrize("kinds", NUMBERS)
+def test_numbers_of_every_file_are_read_as_they_are(tmp_path, kinds):
+    first, second = NUMBERS[kinds]
+    table = two_files(tmp_path, {"x": first}, {"x": second})
+    assert [value for part in pieces(table["x"], 1) for value in part] == [first[0], second[0]]
+    (together,) = pieces(table["x"], 2)
+    assert together.tolist() == [first[0], second[0]]
 
 
 def test_blocks_of_any_kind_can_be_joined():
