@@ -23,6 +23,7 @@ __all__ = [
     "Source",
     "as_source",
     "block_rows",
+    "is_in_memory",
     "is_stored",
     "is_streamed",
     "len_of",
@@ -307,6 +308,11 @@ class DaskRows(Origin):
 def is_stored(obj: Any) -> bool:
     """Whether an object is a source, or an array that is not in memory."""
     return isinstance(obj, Source | np.memmap) or is_dask(obj) or _is_array_on_disk(obj)
+
+
+def is_in_memory(source: Source) -> bool:
+    """Whether a source is an array that was there before, and stands beside what is read."""
+    return isinstance(source.origin, StoredArray) and _in_memory(source.origin.array)
 
 
 def is_streamed(X: Any) -> bool:
