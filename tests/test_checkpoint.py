@@ -1,5 +1,6 @@
 """Interrupted work: it goes on where it was, to the same bits, and never from other work."""
 
+import datetime
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from stored import as_dask_array, as_hdf5, as_memmap, as_zarr
 
 import liftcluster as lc
 from liftcluster import checkpoint, chunked, sources, tally
+from liftcluster._writing import replacing
 from liftcluster.storage import read_npz
 
 
@@ -85,9 +87,24 @@ def test_work_that_was_interrupted_ends_with_the_same_bits(tmp_path, monkeypatch
 
 def test_what_a_kill_left_half_written_is_removed_in_the_end(tmp_path):
     X, labels = problem()
-    (tmp_path / ".sums.npz.123.tmp").write_text("half of")
-    lc.represent(X, labels, lift="fourier", checkpoint=tmp_path / "sums.npz")
-    assert not list(tmp_path.iterdir())
+    for name in ("sums.npz", "s" * 250):
+        left, fresh, other = (unfinished(tmp_path / other) for other in (name, name, "other.npz"))
+        for path in (left, other):
+            os.utime(path, (0, 0))
+        lc.represent(X, labels, lift="fourier", checkpoint=tmp_path / name)
+        assert sorted(tmp_path.iterdir()) == sorted([fresh, other])  # which others may be writing
+        fresh.unlink()
+        other.unlink()
+
+
+def unfinished(target):
+    """A file as a process that is killed while it writes leaves it."""
+    with replacing(target) as temporary:
+        temporary.write_text("half of")
+        copy = temporary.with_name(temporary.name[:-12] + "0" * 8 + ".tmp")
+        copy.write_text("half of")
+    target.unlink()
+    return copy
 
 
 def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
@@ -195,6 +212,94 @@ def test_the_checkpoint_of_other_work_is_refused(tmp_path, monkeypatch, change):
     ):
         lc.represent(X, labels, **options | changed)
     assert file.read_bytes() == before
+
+
+def other_work(tmp_path, monkeypatch, first, second, n=2300):
+    """Interrupted work on the first partition, and then on the second."""
+    X, _ = problem(n)
+    options = {"lift": "fourier", "bandwidth": 2.0, "rng": 0, "checkpoint": tmp_path / "c.npz"}
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        with pytest.raises(Stop):
+            lc.represent(X, **first, **options)
+    with pytest.raises(ValueError, match="checkpoint of other work: its points was"):
+        lc.represent(X, **second, **options)
+
+
+@pytest.mark.parametrize("form", [np.asarray, lambda R: lc.Blocks([R])], ids=["memory", "blocks"])
+def test_shares_that_differ_are_other_work_though_the_largest_is_the_same(
+    tmp_path, monkeypatch, form
+):
+    parts = [{"partitions": form(np.tile(row, (2300, 1)))} for row in ([0.6, 0.4], [0.9, 0.1])]
+    other_work(tmp_path, monkeypatch, *parts)
+
+
+LAST = np.arange(2300) == 2299
+SHARES = np.tile([0.6, 0.4], (2300, 1))
+LATE_CHANGES = {
+    "labels": (
+        {"partitions": np.arange(2300) % 3},
+        {"partitions": np.where(LAST, 0, np.arange(2300) % 3)},
+    ),
+    "shares": ({"partitions": SHARES}, {"partitions": np.where(LAST[:, None], 0.5, SHARES)}),
+    "weights": (
+        {"partitions": np.arange(2300) % 3, "weights": np.ones(2300)},
+        {"partitions": np.arange(2300) % 3, "weights": np.where(LAST, 2.0, 1.0)},
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LATE_CHANGES)
+def test_labels_and_weights_in_memory_are_compared_to_the_last(tmp_path, monkeypatch, what):
+    other_work(tmp_path, monkeypatch, *LATE_CHANGES[what])
+
+
+def test_blocks_that_have_been_counted_since_are_the_same_work(tmp_path, monkeypatch):
+    X, labels = problem()
+    blocks = lc.Blocks(lambda: iter([{"X": X, "label": labels["late"]}]))
+    options = {"lift": "fourier", "rng": 0}
+    whole = lc.represent(blocks["X"], blocks["label"], **options)
+    for stored in (blocks, lc.Blocks(lambda: iter([{"X": X, "label": labels["late"]}]))):
+        with monkeypatch.context() as patch:
+            stop_after(patch, 2)
+            with pytest.raises(Stop):
+                lc.represent(stored["X"], stored["label"], checkpoint=tmp_path / "c.npz", **options)
+        again = lc.represent(stored["X"], stored["label"], checkpoint=tmp_path / "c.npz", **options)
+        np.testing.assert_array_equal(again.sums, whole.sums)
+
+
+@pytest.mark.parametrize("seed", [np.random.SeedSequence(3), np.random.PCG64(3)], ids=type)
+def test_whatever_makes_a_generator_may_be_given_beside_a_checkpoint(tmp_path, seed):
+    X, labels = problem()
+    again = type(seed)(3)
+    found = lc.represent(X, labels, lift="fourier", rng=seed, checkpoint=tmp_path / "c.npz")
+    np.testing.assert_array_equal(
+        found.sums, lc.represent(lc.Blocks([X]), labels, lift="fourier", rng=again).sums
+    )
+
+
+def test_names_that_cannot_be_stored_are_told_after_the_first_block(tmp_path, monkeypatch):
+    X, labels = problem()
+    stop_after(monkeypatch, 1)
+    monkeypatch.setattr(checkpoint, "EVERY", 1000)
+    days = [datetime.date(2020, 1, 1 + label) for label in labels["truth"]]
+    with pytest.raises(ValueError, match=r"the name datetime.* cannot be stored"):
+        lc.represent(X, {"days": days}, lift="fourier", checkpoint=tmp_path / "c.npz")
+
+
+def test_a_name_may_be_a_number_of_numpy(tmp_path, monkeypatch):
+    X, labels = problem()
+    parts = {np.int64(3): labels["truth"], (np.float32(0.5), "a"): labels["late"]}
+    options = {"lift": "fourier", "rng": 0, "checkpoint": tmp_path / "c.npz"}
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        with pytest.raises(Stop):
+            lc.represent(X, parts, **options)
+    again = lc.represent(X, parts, **options)
+    assert again.partition_names == (3, (0.5, "a"))
+    np.testing.assert_array_equal(
+        again.sums, lc.represent(lc.Blocks([X]), parts, lift="fourier", rng=0).sums
+    )
 
 
 def test_a_file_that_is_no_checkpoint_is_refused_and_kept(tmp_path):

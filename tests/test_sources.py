@@ -4,6 +4,8 @@ import itertools
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 import zarr
@@ -13,6 +15,7 @@ from stored import FORMS, as_csv, as_hdf5, as_memmap, as_parquet, as_zarr
 
 import liftcluster as lc
 from liftcluster import sources
+from liftcluster.files.labels import MISSING
 from liftcluster.reading import read_together
 from liftcluster.sources import as_source, block_rows, is_stored, is_streamed
 
@@ -121,6 +124,50 @@ def test_gaps_in_columns_of_labels_are_missing_labels(tmp_path):
     np.testing.assert_array_equal(pieces(table["share"], 5)[0], [0.5, np.nan, 1.0])
 
 
+def test_cells_that_say_there_is_nothing_are_missing_labels_in_text_too(tmp_path):
+    words = [word for same in MISSING for word in (same, same.upper(), same.capitalize())]
+    cells = [*words, "NaN", "a", "b", "nano", "nationality"]
+    for ending, mark in (("csv", ","), ("tsv", "\t")):
+        file = tmp_path / f"t.{ending}"
+        file.write_text("\n".join(f"{i}{mark}{cell}" for i, cell in enumerate(["l", *cells])))
+        (labels,) = pieces(lc.scan_table(file)["l"], len(cells))
+        assert labels.tolist() == [None] * (len(words) + 1) + cells[-4:]
+
+
+def two_files(folder, first, second):
+    for i, columns in enumerate((first, second)):
+        pq.write_table(pa.table(columns), folder / f"{i}.parquet")
+    return lc.scan_table(folder / "*.parquet")
+
+
+def test_a_file_that_lacks_a_column_is_refused_where_that_is_used(tmp_path):
+    table = two_files(tmp_path, {"x": [1.0], "l": ["a"]}, {"x": [2.0]})
+    np.testing.assert_array_equal(np.concatenate(pieces(table[["x"]], 1)), [[1.0], [2.0]])
+    with pytest.raises(ValueError, match=r"1\.parquet has no column 'l', as the first file has"):
+        pieces(table["l"], 1)
+    (tmp_path / "0.csv").write_text("x,l\n1,a\n")
+    (tmp_path / "1.csv").write_text("x\n2\n")
+    with pytest.raises(ValueError, match=r"1\.csv has no column 'l', as the first file has"):
+        pieces(lc.scan_table(tmp_path / "*.csv")["l"], 1)
+
+
+NUMBERS = {
+    "single then double": (np.float32([0.5]), np.array([1e6 + 1 / 3])),
+    "whole then not": (np.array([3]), np.array([1 / 3])),
+    "short then long": (np.int8([3]), np.array([2**60 + 1])),
+    "double then long": (np.array([0.5]), np.array([2**60 + 1])),
+}
+
+
+@pytest.mark.parametrize("kinds", NUMBERS)
+def test_numbers_of_every_file_are_read_as_they_are(tmp_path, kinds):
+    first, second = NUMBERS[kinds]
+    table = two_files(tmp_path, {"x": first}, {"x": second})
+    assert [value for part in pieces(table["x"], 1) for value in part] == [first[0], second[0]]
+    (together,) = pieces(table["x"], 2)
+    assert together.tolist() == [first[0], second[0]]
+
+
 def test_blocks_of_any_kind_can_be_joined():
     assert pieces([[1, 2], ["a", None]] and lc.Blocks([[1, 2], ["a", None]]), 3)[0].tolist() == [
         1,
@@ -146,6 +193,50 @@ def test_a_generator_is_read_once_though_its_width_is_asked_first():
     assert len(np.concatenate(pieces(stored, 2))) == 4
     with pytest.raises(ValueError, match="can be read only once"):
         pieces(stored, 2)
+
+
+def test_an_iterator_that_is_given_again_is_refused_for_its_first_blocks_are_gone():
+    blocks = [{"X": np.full((2, 2), i), "label": [i, i]} for i in range(4)]
+    generator = iter(blocks)
+    again = lc.Blocks(lambda: generator)
+    lift = lc.make_lift(np.eye(2), lift="fourier", n_components=10, bandwidth=1.0, rng=0)
+    with pytest.raises(ValueError, match=r"the same iterator as before.*make a new one each time"):
+        lc.represent(again["X"], again["label"], lift=lift)
+    new = lc.Blocks(lambda: iter(blocks))
+    assert lc.represent(new["X"], new["label"], lift=lift).cluster_names == (0, 1, 2, 3)
+
+
+def test_a_reader_that_is_left_half_way_is_closed():
+    opened = []
+
+    def read():
+        opened.append(True)
+        try:
+            yield np.zeros((3, 2))
+            yield np.zeros((3, 2))
+        finally:
+            opened.pop()
+
+    stored = lc.Blocks(read)
+    assert stored.origin.width(None) == 2
+    assert not opened
+    rows = read_together({"X": stored}, 2)
+    next(rows)
+    assert opened
+    rows.close()
+    assert not opened
+
+
+@pytest.mark.parametrize("form", ["blocks", "CSV"])
+def test_rows_that_are_more_or_fewer_than_before_are_refused(tmp_path, form):
+    rows = np.zeros((9, 2))
+    stored = as_csv(tmp_path, "X", rows) if form == "CSV" else lc.Blocks(lambda: iter([rows]))
+    assert len(pieces(stored, 20)[0]) == 9
+    rows = rows[:7]
+    if form == "CSV":
+        as_csv(tmp_path, "X", rows)
+    with pytest.raises(ValueError, match="X was said to have 9 rows, but 7 came; if it has chang"):
+        pieces(stored, 20)
 
 
 def test_lengths_that_differ_are_told_at_once_where_they_are_known(tmp_path):
@@ -207,6 +298,9 @@ def test_mistakes_with_tables_and_blocks_are_explained(tmp_path):
         lc.scan_table(tmp_path / "bad.parquet")
     with pytest.raises(TypeError, match="an iterable of blocks, or a function"):
         lc.Blocks(5)
+    for numbers in (np.arange(3), range(3), "points.csv"):
+        with pytest.raises(TypeError, match=r"a block must hold rows, got .*; give Blocks"):
+            pieces(lc.Blocks(numbers), 2)
     with pytest.raises(ValueError, match="mappings or tuples that hold 'y', got ndarray"):
         pieces(lc.Blocks([np.zeros(3)])["y"], 2)
     (tmp_path / "t.tsv").write_text("x\tname\n1\ta\n2\tb\n")

@@ -132,12 +132,14 @@ def test_out_has_a_row_for_each_point_though_nobody_knows_how_many_there_are(tmp
     found = lc.consensus(parts, 4, X, rng=0, **WARD)
     with pytest.raises(ValueError, match=f"out has {rows} rows but X has 400"):
         found.predict(lc.Blocks(lambda: iter([X])), out=np.zeros(rows))
-    labels = lc.Blocks([{name: np.asarray(p) for name, p in parts.items()}])
-    streamed = {name: labels[name] for name in parts}
-    with pytest.raises(ValueError, match=f"out has {rows} rows but X has 400"):
-        lc.consensus(
-            streamed, 4, as_csv(tmp_path, "X", X), rng=0, out=np.zeros(rows, dtype=int), **WARD
-        )
+    lift = lc.make_lift(X, lift="fourier", n_components=64, rng=0)
+    for options in ({}, {"lift": lift}):  # who is given a lift need not count
+        labels = lc.Blocks([parts])
+        streamed = {name: labels[name] for name in parts}
+        told = "X has 400" if options else "there are 400 points"
+        out = np.zeros(rows, dtype=int)
+        with pytest.raises(ValueError, match=f"out has {rows} rows but {told}"):
+            lc.consensus(streamed, 4, as_csv(tmp_path, "X", X), rng=0, out=out, **WARD, **options)
     few = {name: p[:90] for name, p in parts.items()}
     with pytest.raises(ValueError, match="out has 1 rows but X has 90"):
         lc.consensus(few, 4, X[:90], rng=0, out=np.zeros(1, dtype=int), **WARD)
@@ -208,6 +210,41 @@ def test_few_points_and_labels_alone_are_read_whole(tmp_path):
         lc.consensus(stored, 4, method="evidence").labels,
         lc.consensus(parts, 4, method="evidence").labels,
     )
+
+
+def test_the_exact_lift_reads_no_more_than_it_says(tmp_path, monkeypatch):
+    X, _, parts = problem()
+    monkeypatch.setattr("liftcluster.surveying._WHOLE_UP_TO", 399)
+    for points in (as_hdf5(tmp_path, "X", X), lc.Blocks([X])):
+        with pytest.raises(ValueError, match="the exact lift needs all points in memory"):
+            lc.consensus(parts, 4, points, lift="exact", rng=0)
+    expected = lc.consensus(parts, 4, X, lift="exact", rng=0).labels
+    out = np.empty(400, dtype=int)
+    for points in (X, iter([X])):  # what is in memory, and what nobody can count
+        lc.consensus(parts, 4, points, lift="exact", rng=0, out=out)
+        np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.filterwarnings("ignore:dropped 1 empty", "ignore:the consensus is farther")
+@pytest.mark.parametrize("form", ["blocks", "dask array"])
+def test_masses_are_the_weights_of_the_groups_also_where_all_points_of_one_weigh_nothing(
+    tmp_path, form
+):
+    X = np.linspace(-2, 2, 160)[:, None] ** 3
+    stored = FORMS[form](tmp_path, "X", X)
+    lift = lc.make_lift(X, lift="fourier", n_components=32, bandwidth=0.3, rng=0)
+    empty = 0
+    for seed in (7, 33, 45, 50):
+        rng = np.random.default_rng(seed)
+        w = np.where(rng.random(160) < 0.9, 0.0, 1.0)
+        parts = rng.integers(0, 4, (2, 160))
+        found = lc.consensus([*parts], 6, stored, lift=lift, rng=0, weights=w)
+        labels = np.asarray(found.labels)
+        expected = [w[labels == group].sum() / w.sum() for group in range(found.n_clusters)]
+        np.testing.assert_allclose(found.masses, expected)
+        assert f"{expected[-1]:.1%}" in found._repr_html_()
+        empty += 0 in expected
+    assert empty  # else the case has not come up
 
 
 def test_what_cannot_stream_is_refused_and_says_what_can(tmp_path):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
-__all__ = ["remove_unfinished", "replacing"]
+__all__ = ["remove_leftovers", "remove_unfinished", "replacing"]
 
+_STALE = 600.0  # seconds for which nothing was written to what somebody still writes
 _unfinished: set[Path] = set()  # what is being written just now
 
 
@@ -31,8 +34,7 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
         target = Path(os.path.realpath(target))  # the file behind a link, not the link
         if target.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        # Not after the target, whose name may be as long as a name can be.
-        temporary = target.with_name(f".liftcluster-{uuid.uuid4().hex}.tmp")
+        temporary = target.with_name(f"{_beginning(target)}{uuid.uuid4().hex}.tmp")
         _unfinished.add(temporary)
         try:
             yield temporary
@@ -53,6 +55,20 @@ def remove_unfinished() -> None:
     for temporary in list(_unfinished):
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(path: str | PathLike[str]) -> None:
+    """Take away what others left half written of a file, when they were killed."""
+    target = Path(os.path.realpath(path))
+    for leftover in target.parent.glob(f"{_beginning(target)}*.tmp"):
+        with suppress(OSError):
+            if time.time() - leftover.stat().st_mtime > _STALE:
+                leftover.unlink(missing_ok=True)
+
+
+def _beginning(target: Path) -> str:
+    """Of the names under which a file is written; its own may be as long as a name can be."""
+    return f".liftcluster-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"
 
 
 def _reach_the_disk(path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import glob
 import json
 import time
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ._typing import Array
+from ._writing import remove_leftovers
 from .lifts.base import Lift
 from .storage import lift_from_state, lift_to_state, read_npz, write_npz
 from .tally import Tally
@@ -109,10 +109,8 @@ class Checkpoint:
 
     def remove(self) -> None:
         """The work is done; what a kill left half-written goes too."""
-        path = self.path.resolve()
-        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-            leftover.unlink(missing_ok=True)
-        path.unlink(missing_ok=True)
+        remove_leftovers(self.path)
+        self.path.resolve().unlink(missing_ok=True)
 
 
 def _position(values: dict[str, Any], arrays: dict[str, Array]) -> Position:

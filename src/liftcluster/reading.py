@@ -45,6 +45,9 @@ def read_together(
         yield slice(row, row + lengths[0]), dict(zip(names, parts, strict=True))
         row += lengths[0]
     _check_promises(sources, row)
+    if start == 0:
+        for source in sources.values():
+            source.origin.n = row  # as many must come next time
 
 
 def check_lengths(sources: Mapping[str, Source]) -> None:
@@ -137,7 +140,10 @@ def _check_same_rows(groups: list[list[str]], lengths: list[int], row: int) -> N
 def _check_promises(sources: Mapping[str, Source], rows: int) -> None:
     for name, source in sources.items():
         if source.n not in (None, rows):
-            raise ValueError(f"{name} was said to have {source.n} rows, but {rows} came")
+            raise ValueError(
+                f"{name} was said to have {source.n} rows, but {rows} came; if it has changed "
+                "since it was first read, open it anew"
+            )
 
 
 def _unequal(first: Hashable, has: str, second: Hashable, n: int | None) -> str:

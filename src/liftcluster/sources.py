@@ -23,6 +23,7 @@ __all__ = [
     "Source",
     "as_source",
     "block_rows",
+    "is_in_memory",
     "is_stored",
     "is_streamed",
     "len_of",
@@ -169,9 +170,11 @@ class _Iterated(Origin):
     reads_ahead = False
 
     def __init__(self, blocks: Any, n: int | None) -> None:
-        self.blocks, self.n = blocks, n
+        self.blocks, self.n, self.said = blocks, n, n
         self.repeats = callable(blocks) or iter(blocks) is not blocks
         self.used_up = False
+        self.last: Any = None  # iterator that was read
+        self.widths: dict[Hashable, int] = {}
 
     def chunks(self, parts: Sequence[Hashable], start: int) -> Iterator[tuple[Any, ...]]:
         if self.used_up:
@@ -181,7 +184,7 @@ class _Iterated(Origin):
             )
         self.used_up = not self.repeats
         row, columns = 0, None
-        for block in self.blocks() if callable(self.blocks) else self.blocks:
+        for block in self._new_iterator():
             chunk = tuple(_as_rows(_part(block, part)) for part in parts)
             stop = row + len_of(chunk[0])
             if stop > row:
@@ -190,6 +193,22 @@ class _Iterated(Origin):
                 skip = max(start - row, 0)
                 yield tuple(rows[skip:] for rows in chunk) if skip else chunk
             row = stop
+
+    def _new_iterator(self) -> Iterator[Any]:
+        """The blocks from the first one on; who stops half-way closes what makes them."""
+        blocks = iter(self.blocks() if callable(self.blocks) else self.blocks)
+        if self.repeats and blocks is self.last:
+            raise ValueError(
+                "these blocks came from the same iterator as before, which has been read; let the "
+                "function that is given to Blocks make a new one each time"
+            )
+        self.last = blocks
+        yield from blocks  # and not by a loop, which would leave them open
+
+    def width(self, part: Hashable) -> int:
+        if part not in self.widths:
+            self.widths[part] = super().width(part)
+        return self.widths[part]
 
     def first(self, part: Hashable) -> Any:
         if self.repeats or self.used_up:
@@ -206,7 +225,7 @@ class _Iterated(Origin):
         return rows
 
     def describe(self, part: Hashable) -> list[Any]:
-        return ["blocks", repr(part)]
+        return ["blocks", repr(part), self.said]  # not what has been counted since
 
 
 class StoredArray(Origin):
@@ -291,6 +310,11 @@ def is_stored(obj: Any) -> bool:
     return isinstance(obj, Source | np.memmap) or is_dask(obj) or _is_array_on_disk(obj)
 
 
+def is_in_memory(source: Source) -> bool:
+    """Whether a source is an array that was there before, and stands beside what is read."""
+    return isinstance(source.origin, StoredArray) and _in_memory(source.origin.array)
+
+
 def is_streamed(X: Any) -> bool:
     """Whether points come in blocks: a memory map is an array like others, as far as it goes."""
     return not isinstance(X, np.memmap) and (is_stored(X) or isinstance(X, Iterator))
@@ -348,6 +372,12 @@ def _part(block: Any, part: Hashable) -> Any:
 
 def _as_rows(block: Any) -> Any:
     """A block that can be cut and joined: an array, or a sparse matrix."""
+    shape = getattr(block, "shape", None)
+    if isinstance(block, str | bytes) or shape == () or not (shape or hasattr(block, "__iter__")):
+        raise TypeError(
+            f"a block must hold rows, got {type(block).__name__}; give Blocks an iterable of "
+            "arrays, and [array] for one alone"
+        )
     if hasattr(block, "tocsr"):
         return block.tocsr()
     if hasattr(block, "categories") or hasattr(getattr(block, "values", None), "categories"):

@@ -87,6 +87,8 @@ def lift_from_state(values: dict[str, Any], arrays: dict[str, Array]) -> Lift:
 
 def name_to_json(name: Hashable) -> Any:
     """A name as JSON that says what it was: True, 1 and "1" are three names."""
+    if isinstance(name, np.bool_ | np.integer | np.floating):
+        name = name.item()
     if isinstance(name, tuple):
         return {"tuple": [name_to_json(part) for part in name]}
     if name is None or isinstance(name, str | bool | int | float):

@@ -39,7 +39,7 @@ from .methods.lifted import lift_ssd
 from .methods.registry import METHODS
 from .partition import Partition
 from .representation import Representation
-from .sources import Source, is_streamed, len_of
+from .sources import Source, is_in_memory, is_streamed, len_of
 from .streaming import (
     check_holds_labels,
     check_one_row_each,
@@ -49,6 +49,7 @@ from .streaming import (
     shown_blocks,
 )
 from .streams import PointBlock, Stream
+from .surveying import check_few
 from .tally import Tally
 
 __all__ = [
@@ -191,12 +192,15 @@ def predict_shares(
 
 def is_read_whole(stream: Stream, lifting: dict[str, Any]) -> bool:
     """Whether there are so few points, or none, that they are taken as if they were in memory."""
-    if stream.X is None or lifting["lift"] == "exact":
+    X, lift = stream.X, lifting["lift"]
+    if X is None or (lift == "exact" and not X.origin.repeats):
         return True
-    if not isinstance(lifting["lift"], str) or not stream.X.origin.repeats:
+    if not isinstance(lift, str) or not X.origin.repeats:
         return False
-    n, kernel = stream.X.origin.count(stream.X.part), as_kernel(lifting["kernel"])
-    name = choose_lift(lifting["lift"], n, kernel, lifting["n_components"], spans=True)
+    n, kernel = X.origin.count(X.part), as_kernel(lifting["kernel"])
+    if lift == "exact" and not is_in_memory(X):
+        check_few(n, kernel)
+    name = choose_lift(lift, n, kernel, lifting["n_components"], spans=True)
     return name == "exact"
 
 
@@ -232,7 +236,7 @@ def consensus_of_stream(
     found = StreamedConsensus(
         method=name,
         labels=look.labels_among(used, stream.X),
-        masses=outlines_of(groups.tally)[CONSENSUS].masses,
+        masses=_masses(groups.tally, used),
         inputs=outlines_of(inputs),
         representation=rep,
         centres=centres[used],
@@ -342,6 +346,12 @@ class _SecondLook:
             for rows in self.rows:
                 self.out[rows] = np.searchsorted(used, self.out[rows])
         return self.out
+
+
+def _masses(groups: Tally, used: IntArray) -> FloatArray:
+    """Share of the weight of each group, zero for one whose points weigh nothing."""
+    weight = dict(zip(groups.cluster_names, groups.cluster_weights, strict=True))
+    return np.array([weight[i] for i in used.tolist()]) / groups.total_weights[0]
 
 
 def _composition(

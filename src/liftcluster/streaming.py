@@ -111,6 +111,8 @@ class _Looks:
             start = begun.row if i == begun.sample else 0
             for stop, part in self._parts(lift, self.streams[i], start):
                 before = self.position.tally
+                if before is None and self.checkpoint is not None:
+                    part.state()  # names that cannot be stored are told now, not in the end
                 tally = part if before is None else before + part
                 self._reach(replace(self.position, sample=i, row=stop, tally=tally))
         whole = self.position.tally
@@ -234,9 +236,11 @@ def _described(value: Any) -> Any:
     if isinstance(value, Lift):
         return value.fingerprint()
     if isinstance(value, np.random.Generator):
-        return type(value.bit_generator).__name__
-    state: Callable[[], Any] | None = getattr(value, "state", None)
-    if state is not None:
+        value = value.bit_generator
+    if isinstance(value, np.random.BitGenerator):
+        return type(value).__name__
+    state: Any = getattr(value, "state", None)
+    if callable(state):
         try:
             return state()
         except ValueError:

@@ -143,18 +143,36 @@ class Stream:
         return whole.get("X"), parts
 
     def describe(self) -> list[Any]:
-        """What tells this stream from another, fit for JSON: shapes, kinds, the first rows."""
+        """What tells this stream from another, fit for JSON: shapes, kinds, the first rows.
+
+        And all of the labels and weights that are in memory.
+        """
         digest = hashlib.sha256()
         if self.repeats:
             first = next(self.blocks())
-            digest.update(b"" if first.X is None else first.X[:_FIRST_ROWS].tobytes())
+            rows = slice(min(len(first), _FIRST_ROWS))
+            digest.update(b"" if first.X is None else first.X[rows].tobytes())
             for block in first.partitions.values():
                 p = block.partition
-                digest.update(repr((p.names, p.labels[:_FIRST_ROWS].tolist())).encode())
-                digest.update(p.weights[:_FIRST_ROWS].tobytes())
+                _update(digest, Partition(p.assignment[rows], p.names, p.weights[rows]))
+        for part in (*self.partitions.values(), self.weights):
+            if isinstance(part, Partition | np.ndarray):
+                _update(digest, part)
         sources = {name: s.origin.describe(s.part) for name, s in self.sources.items()}
         names = list(map(repr, self.partitions))
-        return [names, self.n, self.block_rows, sources, digest.hexdigest()]
+        return [names, self.block_rows, sources, digest.hexdigest()]
+
+
+def _update(digest: Any, part: Partition | FloatArray) -> None:
+    """All that decides what a partition, or weights, add to a sum."""
+    if isinstance(part, np.ndarray):
+        digest.update(part if part.flags.c_contiguous else part.tobytes())
+        return
+    R, w = part.assignment, part.weights
+    digest.update(repr((part.names, part.n)).encode())
+    for array in (R,) if part.is_hard else (R.data, R.indices, R.indptr):
+        _update(digest, array)
+    _update(digest, w[:1] if w.strides == (0,) else w)
 
 
 def checked_block(

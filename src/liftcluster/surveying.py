@@ -29,7 +29,7 @@ from .lifts.transformer import fit_transformer_lift, is_transformer
 from .sources import DaskRows, Source
 from .streams import point_blocks, width_of
 
-__all__ = ["lift_for_sources"]
+__all__ = ["check_few", "lift_for_sources"]
 
 _WHOLE_UP_TO = 20_000  # points that are read into memory for the exact lift
 _MANY = 10**9  # points that a generator is taken to have
@@ -72,7 +72,7 @@ def lift_for_sources(
     n, d = sum(sizes), widths[0]
     name = choose_lift(lift, n, asked, n_components, spans=True, d=d, sampling=sampling)
     if name == "exact":
-        _check_few(n, asked)
+        check_few(n, asked)
         return None
     by_grid = lift == "auto" and name == "fourier" and n_components is None and sampling == "auto"
     by_grid = by_grid and isinstance(asked, Gaussian) and d <= MOST_AXES
@@ -207,7 +207,8 @@ def _wants_scale(kernel: Kernel, bandwidth: Any) -> bool:
     return has_none and isinstance(bandwidth, str)
 
 
-def _check_few(n: int, kernel: Kernel) -> None:
+def check_few(n: int, kernel: Kernel) -> None:
+    """Refuse the exact lift for more points than are read whole."""
     if n > _WHOLE_UP_TO:
         other = "fourier" if isinstance(kernel, ShiftInvariant) else "nystrom"
         raise ValueError(

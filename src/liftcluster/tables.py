@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import importlib
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from os import PathLike, fspath
 from typing import Any
@@ -17,6 +17,8 @@ from .sources import Origin, Source
 __all__ = ["TableScan", "scan_table"]
 
 _BATCH_ROWS = 2**17
+# Cells of text that say there is nothing, as pandas, R and NumPy write them.
+_WORDS_FOR_NOTHING = ("na", "n/a", "nan", "none", "null", "<na>", "#n/a", "#na", "-nan")
 
 
 def scan_table(
@@ -55,10 +57,13 @@ def scan_table(
     kind = format or _format_of(files[0])
     how: Any = kind
     if kind in ("csv", "tsv"):
-        parsing = importlib.import_module("pyarrow.csv").ParseOptions(
-            delimiter="," if kind == "csv" else "\t"
+        csv = importlib.import_module("pyarrow.csv")
+        how = pyarrow.CsvFileFormat(
+            parse_options=csv.ParseOptions(delimiter="," if kind == "csv" else "\t"),
+            convert_options=csv.ConvertOptions(
+                null_values=["", *_spellings(_WORDS_FOR_NOTHING)], strings_can_be_null=True
+            ),
         )
-        how = pyarrow.CsvFileFormat(parse_options=parsing)
     try:
         data = pyarrow.dataset(files if len(files) > 1 else files[0], format=how)
     except (OSError, ValueError) as error:
@@ -102,7 +107,7 @@ class TableScan(Origin):
                 continue
             batches = fragment.to_batches(
                 columns=list(wanted),
-                schema=self.data.schema,
+                schema=self._schema_of(fragment, wanted),
                 batch_size=_BATCH_ROWS,
                 batch_readahead=2,  # pyarrow's own choice of 16 is for those with memory to spare
                 fragment_readahead=1,
@@ -114,15 +119,34 @@ class TableScan(Origin):
                 yield tuple(_array(batch.slice(skip), part) for part in parts)
                 skip = 0
 
+    def _schema_of(self, fragment: Any, wanted: Iterable[str]) -> Any:
+        """The columns of a file as the first file has them, numbers as this file has them.
+
+        pyarrow would take a column that is not there for one of nothing but gaps, and round
+        numbers to the kind of the first file.
+        """
+        schema, own = self.data.schema, fragment.physical_schema
+        for name in wanted:
+            if name not in own.names:
+                raise ValueError(
+                    f"{fragment.path} has no column {name!r}, as the first file has; all files of "
+                    "a table must have the columns that are used"
+                )
+            if _is_number(own.field(name).type) and _is_number(schema.field(name).type):
+                schema = schema.set(schema.get_field_index(name), own.field(name))
+        return schema
+
     def count(self, part: Hashable) -> int:
-        return int(self.data.count_rows())
+        if self.n is None:
+            self.n = int(self.data.count_rows())
+        return self.n
 
     def width(self, part: Hashable) -> int:
         return len(_columns(part))
 
     def describe(self, part: Hashable) -> list[Any]:
         types = [str(self.data.schema.field(name).type) for name in _columns(part)]
-        return ["table", list(_columns(part)), types, self.n]
+        return ["table", list(_columns(part)), types, self.n if self.counts_quickly else None]
 
     def __array__(self, *_: Any, **__: Any) -> Array:
         raise TypeError(
@@ -131,6 +155,17 @@ class TableScan(Origin):
 
     def __repr__(self) -> str:
         return f"TableScan({', '.join(self.names)})"
+
+
+def _is_number(kind: Any) -> bool:
+    types = importlib.import_module("pyarrow").types
+    return bool(types.is_integer(kind) or types.is_floating(kind))
+
+
+def _spellings(words: Iterable[str]) -> list[str]:
+    """Words in small and in large letters, and as NaN and None have them."""
+    made = [(word, word.upper(), word.capitalize(), word.title()) for word in words]
+    return sorted({"NaN", "-NaN", *(spelling for same in made for spelling in same)})
 
 
 def _columns(part: Hashable) -> tuple[str, ...]:

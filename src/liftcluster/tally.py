@@ -238,7 +238,8 @@ def _sums(lift: Lift | None, X: Points, blocks: Mapping[Hashable, Block]) -> Flo
 
 def _joined_order(name: Hashable, a: Tally, b: Tally) -> Order:
     """The order that both know, what only the second knows coming last; none where one has none."""
-    orders = [t.orders[t.partition_names.index(name)] for t in (a, b) if name in t.partition_names]
+    known = [dict(zip(t.partition_names, t.orders, strict=True)) for t in (a, b)]
+    orders = [own[name] for own in known if name in own]
     if any(order is None for order in orders):
         return None
     return tuple(dict.fromkeys(cluster for order in orders for cluster in order or ()))
