@@ -11,16 +11,15 @@ from typing import Any
 from .._writing import replacing
 from .contents import SECTIONS
 from .data import Located, MissingData, locate
-from .ledger import Ledger, Piece
+from .ledger import Finished, Ledger, Piece
 from .page import IMAGES, write_page
 from .pictures import load_matplotlib
-from .record import circumstances
 from .section import Section, Settings, Values
 from .working import Work, do_all
 
 __all__ = ["Made", "make_paper"]
 
-FORMAT = "liftcluster paper 1"
+FORMAT = "liftcluster paper 2"
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def _make_section(
     section: Section, plan: dict[str, Piece] | None, work: Work, out: Path
 ) -> tuple[Values, str | None]:
     """What the book says of a section, and a note if its picture could not be drawn."""
-    record: Values = {"circumstances": circumstances(), "seconds": 0.0, "values": {}}
+    record: Values = {"circumstances": [], "seconds": 0.0, "values": {}}
     if plan is None:
         return record, None
     results = {name: work.finished[piece.name].result for name, piece in plan.items()}
@@ -110,6 +109,7 @@ def _make_section(
     names = {p.name for piece in plan.values() for p in piece.with_all_it_needs()}
     record["durations"] = {name: round(work.finished[name].seconds, 4) for name in sorted(names)}
     record["seconds"] = sum(record["durations"].values())
+    record["circumstances"] = _circumstances([work.finished[name] for name in sorted(names)])
     if section.draw is None:
         return record, None
     try:
@@ -119,6 +119,16 @@ def _make_section(
     picture = f"paper-{section.name}.png"
     _save_picture(section.draw(record["values"], results), out / IMAGES / picture)
     return record | {"picture": picture}, None
+
+
+def _circumstances(pieces: list[Finished]) -> list[Values]:
+    """Of the work itself, some of which may have been done before; each with its seconds."""
+    found: dict[str, Values] = {}
+    for piece in pieces:
+        key = json.dumps(piece.circumstances, sort_keys=True)
+        record = found.setdefault(key, {**piece.circumstances, "seconds": 0.0})
+        record["seconds"] += round(piece.seconds, 4)
+    return list(found.values())
 
 
 def _save_picture(figure: Any, path: Path) -> None:
