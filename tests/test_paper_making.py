@@ -301,6 +301,38 @@ def test_what_was_done_before_keeps_the_day_and_machine_it_was_done_on(tmp_path,
     assert new["seconds"] + old["seconds"] == pytest.approx(made.sections["table-1"]["seconds"])
 
 
+def test_what_was_found_stays_on_the_page_when_its_data_are_missing(tmp_path, folder, no_network):
+    out = tmp_path / "out"
+    make_paper(["table-3"], out, folder, settings=QUICK, sets=["iris"])
+    (folder / "iris.csv").unlink()
+    page = make_paper(["table-3"], out, folder, settings=QUICK, sets=["iris"]).page.read_text()
+    assert "| Iris | " in page
+
+
+def test_sections_without_a_set_that_was_asked_for_are_left_alone(run, tmp_path, folder):
+    out = tmp_path / "out"
+    make_paper(["table-3"], out, folder, settings=QUICK, sets=["iris"])
+    before = (out / "paper.json").read_bytes()
+    code, shown, err = run("paper", "table-3", "--sets", "mnist-train", "--out", out)
+    assert (code, shown) == (2, "")
+    assert "Table 3: consensus by the Rand distance is about iris, glass," in err
+    assert (out / "paper.json").read_bytes() == before
+    made = make_paper(["figure-9", "figure-2"], out, folder, settings=QUICK, sets=["iris"])
+    assert list(made.sections) == ["figure-2"]
+
+
+@pytest.mark.parametrize("damaged", ["{}", "[]", '{"values": {}}', "null", '"text"'])
+def test_a_book_with_a_page_torn_out_is_written_anew(tmp_path, damaged):
+    make_paper(["figure-2"], tmp_path)
+    book = tmp_path / "paper.json"
+    torn = json.loads(book.read_text())
+    torn["sections"]["table-1"] = json.loads(damaged)
+    book.write_text(json.dumps(torn))
+    page = make_paper(["figure-3"], tmp_path).page.read_text()
+    assert "Not made yet: `liftcluster paper table-1`" in page
+    assert "![Figure 2: " in page
+
+
 def test_the_page_in_the_docs_is_what_the_program_writes():
     """After a change of its words: liftcluster paper table-1 --out docs."""
     book = json.loads((ROOT / "docs" / "paper.json").read_text(encoding="utf-8"))

@@ -20,6 +20,7 @@ from .working import Work, do_all
 __all__ = ["Made", "make_paper"]
 
 FORMAT = "liftcluster paper 2"
+_PARTS = {"values", "circumstances", "missing"}  # of a section, without which it is not ours
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,12 @@ def make_paper(
     """Make some tables and figures, or take them from what an earlier call has done.
 
     The folder ``out`` gets ``paper.md``, ``paper.json``, ``images/`` and ``pieces/``; sections made
-    by earlier calls stay on the page. ``sets`` restricts the data sets. ``tell`` is called with
-    each thing that is missing, at once.
+    by earlier calls stay on the page. ``sets`` restricts the data sets, and leaves sections alone
+    that have none of them. ``tell`` is called with each thing that is missing, at once.
     """
     settings = settings or Settings()
-    chosen = [SECTIONS[name] for name in names]
     allowed = None if sets is None else set(sets)
+    chosen = _about([SECTIONS[name] for name in names], allowed)
     located, missing = _locate_all(chosen, allowed, data, out / "data", tell)
     plans = {
         section.name: section.plan(settings, {n: located[n] for n in section.sets if n in located})
@@ -74,6 +75,19 @@ def make_paper(
     page = _write_book(out, made)
     unique = tuple(dict.fromkeys(notes))
     return Made(made, missing, unique, len(work.reused), len(work.computed), page)
+
+
+def _about(sections: list[Section], allowed: set[str] | None) -> list[Section]:
+    """The sections of which something can be made of these data sets."""
+    if allowed is None:
+        return sections
+    found = [section for section in sections if not section.sets or allowed & set(section.sets)]
+    if not found:
+        raise ValueError(
+            f"{sections[0].title} is about {', '.join(sections[0].sets)}, and none of them is "
+            "among the sets asked for"
+        )
+    return found
 
 
 def _locate_all(
@@ -147,7 +161,9 @@ def _save_picture(figure: Any, path: Path) -> None:
 
 def _write_book(out: Path, made: dict[str, Values]) -> Path:
     """All that is known, old and new, as JSON and as a page."""
-    known = _old_sections(out / "paper.json") | made
+    old = _old_sections(out / "paper.json")
+    # What was found once stays, also where its data are missing now.
+    known = old | {n: found for n, found in made.items() if found["values"] or n not in old}
     sections = {name: known[name] for name in SECTIONS if name in known}
     # A line for each section: what changed is seen, and points do not take a line each.
     lines = [
@@ -169,6 +185,11 @@ def _write_book(out: Path, made: dict[str, Values]) -> Path:
 def _old_sections(path: Path) -> dict[str, Values]:
     try:
         book = json.loads(path.read_text(encoding="utf-8"))
-        return dict(book["sections"]) if book["format"] == FORMAT else {}
+        sections = dict(book["sections"]) if book["format"] == FORMAT else {}
+        return {
+            name: found
+            for name, found in sections.items()
+            if isinstance(found, dict) and found.keys() >= _PARTS
+        }
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return {}
