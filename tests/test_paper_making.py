@@ -68,6 +68,10 @@ def count_calls(log, value, fails=False):
     return {"square": value * value}
 
 
+def size_of(points, seed):
+    return len(points.X)
+
+
 def add_up(*results):
     return sum(result["square"] for result in results)
 
@@ -138,6 +142,28 @@ def test_a_file_that_is_not_a_piece_is_done_again(tmp_path):
     assert not list(ledger.folder.glob(".*"))
 
 
+def test_what_another_run_is_writing_is_left_to_it(tmp_path):
+    ledger, half = Ledger(tmp_path / "pieces"), tmp_path / "pieces" / ".liftcluster-1.tmp"
+    with ledger.opened():
+        half.write_text("half")
+        do_all(some_pieces(tmp_path), Ledger(tmp_path / "pieces"))
+        assert half.exists()
+    do_all(some_pieces(tmp_path), Ledger(tmp_path / "pieces"))
+    assert not half.exists()
+
+
+def test_partitioners_of_graphs_that_are_installed_later_are_used(monkeypatch):
+    located = {"iris": Located("iris", "/somewhere", "abc")}
+    keys = []
+    for missing in (("pymetis", "mtkahypar"), ("mtkahypar",), ("pymetis",), ()):
+        with monkeypatch.context() as without:
+            for module in ("pymetis", "mtkahypar"):
+                there = None if module in missing else sys
+                without.setitem(sys.modules, module, there)
+            keys.append(combining.consensus_pieces(Settings(seeds=1), located)["iris 0"].key)
+    assert len(set(keys)) == 4
+
+
 def test_timings_come_last_and_by_themselves(tmp_path):
     log = str(tmp_path / "calls.log")
     timing = Piece("timing", count_calls, {"log": log, "value": 9}, alone=True)
@@ -158,6 +184,17 @@ def test_a_set_is_found_in_the_folder_and_read_as_it_is(folder, tmp_path):
     found = load(locate("iris", folder, tmp_path / "cache"))
     np.testing.assert_array_equal(found.X, load_iris().data)
     np.testing.assert_array_equal(found.classes.astype(int), load_iris().target)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_data_that_change_during_the_work_are_not_taken_for_what_they_were(folder, tmp_path, jobs):
+    where = locate("iris", folder, tmp_path)
+    path = folder / "iris.csv"
+    path.write_text(path.read_text().replace("5.1,3.5", "5.2,3.5", 1))
+    pieces = [Piece(f"p{i}", size_of, {"seed": i}, where) for i in range(2)]
+    with pytest.raises(ValueError, match="Iris has changed since it was found; start again"):
+        do_all(pieces, Ledger(tmp_path / "pieces"), jobs=jobs)
+    assert not list((tmp_path / "pieces").glob("*.json"))
 
 
 def test_what_is_not_in_the_folder_is_fetched_once(tmp_path, monkeypatch):
@@ -245,6 +282,57 @@ def test_sections_of_earlier_runs_stay_on_the_page(tmp_path):
     assert (tmp_path / "images" / "paper-figure-2.svg").exists()
 
 
+def test_what_was_done_before_keeps_the_day_and_machine_it_was_done_on(tmp_path, monkeypatch):
+    today = circumstances()
+    before = make_paper(["table-1"], tmp_path).sections["table-1"]["circumstances"]
+    monkeypatch.setattr(
+        "liftcluster.paper.ledger.circumstances",
+        lambda: today | {"date": "2099-01-01", "processor": "another"},
+    )
+    made = make_paper(["table-1", "figure-2"], tmp_path)
+    assert made.sections["table-1"]["circumstances"] == before
+    page = made.page.read_text()
+    assert f"- {today['date']}" in page
+    assert re.search(r"- 2099-01-01, .* cores of another, .*: figure-2 \(.* of work\)\.", page)
+    (tmp_path / "pieces" / "table-1-2d2c.json").unlink()
+    made = make_paper(["table-1"], tmp_path)
+    new, old = made.sections["table-1"]["circumstances"]
+    assert (new["date"], old["date"]) == ("2099-01-01", today["date"])
+    assert new["seconds"] + old["seconds"] == pytest.approx(made.sections["table-1"]["seconds"])
+
+
+def test_what_was_found_stays_on_the_page_when_its_data_are_missing(tmp_path, folder, no_network):
+    out = tmp_path / "out"
+    make_paper(["table-3"], out, folder, settings=QUICK, sets=["iris"])
+    (folder / "iris.csv").unlink()
+    page = make_paper(["table-3"], out, folder, settings=QUICK, sets=["iris"]).page.read_text()
+    assert "| Iris | " in page
+
+
+def test_sections_without_a_set_that_was_asked_for_are_left_alone(run, tmp_path, folder):
+    out = tmp_path / "out"
+    make_paper(["table-3"], out, folder, settings=QUICK, sets=["iris"])
+    before = (out / "paper.json").read_bytes()
+    code, shown, err = run("paper", "table-3", "--sets", "mnist-train", "--out", out)
+    assert (code, shown) == (2, "")
+    assert "Table 3: consensus by the Rand distance is about iris, glass," in err
+    assert (out / "paper.json").read_bytes() == before
+    made = make_paper(["figure-9", "figure-2"], out, folder, settings=QUICK, sets=["iris"])
+    assert list(made.sections) == ["figure-2"]
+
+
+@pytest.mark.parametrize("damaged", ["{}", "[]", '{"values": {}}', "null", '"text"'])
+def test_a_book_with_a_page_torn_out_is_written_anew(tmp_path, damaged):
+    make_paper(["figure-2"], tmp_path)
+    book = tmp_path / "paper.json"
+    torn = json.loads(book.read_text())
+    torn["sections"]["table-1"] = json.loads(damaged)
+    book.write_text(json.dumps(torn))
+    page = make_paper(["figure-3"], tmp_path).page.read_text()
+    assert "Not made yet: `liftcluster paper table-1`" in page
+    assert "![Figure 2: " in page
+
+
 def test_the_page_in_the_docs_is_what_the_program_writes():
     """After a change of its words: liftcluster paper table-1 --out docs."""
     book = json.loads((ROOT / "docs" / "paper.json").read_text(encoding="utf-8"))
@@ -315,7 +403,9 @@ def test_the_command_makes_a_table(run, tmp_path):
     assert "2 pieces of work: 2 done now, 0 before" in err
     book = json.loads((tmp_path / "new" / "folder" / "paper.json").read_text())
     record = book["sections"]["table-1"]
-    assert record["circumstances"]["python"] == platform.python_version()
+    (made,) = record["circumstances"]
+    assert made["python"] == platform.python_version()
+    assert made["seconds"] == record["seconds"]
     assert list(record["durations"]) == ["table-1-2d2c", "table-1-2d3c"]
     assert record["settings"] == {"seeds": 20, "seeds_mnist": 5, "full": False}
     assert run("paper", "table-1", "--out", tmp_path / "new" / "folder")[2].startswith(

@@ -2,6 +2,8 @@
 
 from importlib.metadata import version as _version
 
+import liftcluster_start as _start  # noqa: F401  first: it hears interrupts while the rest loads
+
 from . import anndata as anndata
 from . import datasets as datasets
 from . import plot as plot

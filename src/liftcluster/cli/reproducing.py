@@ -97,7 +97,7 @@ def paper_command(
         tell=lambda sentence: _note(f"missing: {sentence}", quiet),
     )
     console = make_console()
-    for name in chosen:
+    for name in made.sections:
         console.print(f"[bold]{SECTIONS[name].title}[/bold]")
         for line in claims_in_words(made.sections[name]["values"]):
             console.print(f"  {line}", markup=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
+from importlib import import_module
 
 import numpy as np
 
@@ -46,8 +47,25 @@ def cluster_by_kmeans(points: Labelled, seed: int) -> list[int]:
     return found
 
 
+def installed_partitioners() -> list[str]:
+    """Those of the extra "graph", without which the methods on graphs are others, or none."""
+    return [name for name in ("pymetis", "mtkahypar") if _is_there(name)]
+
+
+def _is_there(module: str) -> bool:
+    try:
+        import_module(module)
+    except ImportError:
+        return False
+    return True
+
+
 def combine_inputs(
-    points: Labelled, linkages: Mapping[str, list[int]], kmeans: list[int], seed: int
+    points: Labelled,
+    linkages: Mapping[str, list[int]],
+    kmeans: list[int],
+    seed: int,
+    partitioners: list[str],
 ) -> Values:
     """The inputs, and the consensus of them by every method, beside the classes."""
     inputs = {
@@ -79,6 +97,7 @@ def combine_inputs(
             for name, found in combined.items()
         },
         "left_out": left_out,
+        "graphs_cut_by": "METIS" if "pymetis" in partitioners else "eigenvectors, without pymetis",
     }
 
 
@@ -114,13 +133,14 @@ def kmeans_piece(where: Located, seed: int) -> Piece:
 def consensus_pieces(settings: Settings, located: Mapping[str, Located]) -> dict[str, Piece]:
     """A piece for each set and seed, called "set seed"."""
     pieces = {}
+    partitioners = installed_partitioners()
     for name, where in located.items():
         linkages = Piece(f"linkages-{name}", link, {}, where)
         for seed in range(settings.seeds_of(name)):
             pieces[f"{name} {seed}"] = Piece(
                 f"consensus-{name}-seed-{seed:02d}",
                 combine_inputs,
-                {"seed": seed},
+                {"seed": seed, "partitioners": partitioners},
                 where,
                 needs=(linkages, kmeans_piece(where, seed)),
             )

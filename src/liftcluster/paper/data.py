@@ -18,7 +18,7 @@ import numpy as np
 from .._typing import Array
 from .._writing import replacing
 
-__all__ = ["SETS", "DataSet", "Labelled", "Located", "MissingData", "load", "locate"]
+__all__ = ["SETS", "ChangedData", "DataSet", "Labelled", "Located", "MissingData", "load", "locate"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,10 @@ _ALL = [
 SETS: Mapping[str, DataSet] = MappingProxyType({found.name: found for found in _ALL})
 
 
+class ChangedData(ValueError):
+    """A file that is not what it was when the work began."""
+
+
 class MissingData(Exception):
     """A data set that is neither here nor to be had; says how to get it."""
 
@@ -107,7 +111,13 @@ def locate(name: str, folder: Path | None, cache: Path) -> Located:
 
 @lru_cache(maxsize=2)
 def load(located: Located) -> Labelled:
-    return _read(SETS[located.name], Path(located.folder))
+    found = _read(SETS[located.name], Path(located.folder))
+    if found.digest() != located.digest:  # or results would be kept as those of other points
+        raise ChangedData(
+            f"{SETS[located.name].title} has changed since it was found; start again, which keeps "
+            "what is done"
+        )
+    return found
 
 
 def _has_files(wanted: DataSet, folder: Path) -> bool:

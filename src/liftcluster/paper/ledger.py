@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 
 from .._writing import replacing
 from .data import Located, load
+from .record import circumstances
 
 __all__ = ["Finished", "Ledger", "Piece"]
 
@@ -54,10 +57,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class Finished:
-    """The answer of a piece, and how long it took."""
+    """The answer of a piece, how long it took, and on which day, machine and versions."""
 
     result: Any
     seconds: float
+    circumstances: Mapping[str, Any]
 
 
 class Ledger:
@@ -71,7 +75,7 @@ class Ledger:
         try:
             kept = json.loads(self._path(piece).read_text())
             if kept["key"] == piece.key:
-                return Finished(kept["result"], kept["seconds"])
+                return Finished(kept["result"], kept["seconds"], kept["circumstances"])
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             pass  # not there, or not ours
         return None
@@ -88,24 +92,55 @@ class Ledger:
             "piece": piece.name,
             "version": version("liftcluster"),
             "options": dict(piece.options),
+            "circumstances": circumstances(),
             "seconds": seconds,
             "result": result,
         }
         text = json.dumps(kept, allow_nan=False) + "\n"
         with replacing(self._path(piece)) as temporary:
             temporary.write_text(text)
-        return Finished(json.loads(text)["result"], seconds)
+        again = json.loads(text)
+        return Finished(again["result"], seconds, again["circumstances"])
 
     def result(self, piece: Piece) -> Any:
         finished = self.find(piece)
         assert finished is not None, f"{piece.name} is needed before it is done"
         return finished.result
 
-    def open(self) -> None:
-        """Make the folder, and sweep out what a process that was killed had begun to write."""
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Make the folder, and sweep out what a process that was killed had begun to write.
+
+        Not while another run is at work in the same folder: its files are not left behind.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
-        for half in self.folder.glob(".*.tmp"):
-            half.unlink(missing_ok=True)
+        with _used_together(self.folder) as alone:
+            if alone:
+                for half in self.folder.glob(".*.tmp"):
+                    half.unlink(missing_ok=True)
+            yield
 
     def _path(self, piece: Piece) -> Path:
         return self.folder / f"{piece.name}.json"
+
+
+@contextmanager
+def _used_together(folder: Path) -> Iterator[bool]:
+    """Take part in the use of a folder; whether nobody else did in the beginning."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system, where nobody can tell
+        yield True
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            alone = True
+        except OSError:  # held by another run, or a file system without locks
+            alone = False
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        yield alone
+    finally:
+        os.close(handle)

@@ -11,16 +11,16 @@ from typing import Any
 from .._writing import replacing
 from .contents import SECTIONS
 from .data import Located, MissingData, locate
-from .ledger import Ledger, Piece
+from .ledger import Finished, Ledger, Piece
 from .page import IMAGES, write_page
 from .pictures import load_matplotlib
-from .record import circumstances
 from .section import Section, Settings, Values
 from .working import Work, do_all
 
 __all__ = ["Made", "make_paper"]
 
-FORMAT = "liftcluster paper 1"
+FORMAT = "liftcluster paper 2"
+_PARTS = {"values", "circumstances", "missing"}  # of a section, without which it is not ours
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ def make_paper(
     """Make some tables and figures, or take them from what an earlier call has done.
 
     The folder ``out`` gets ``paper.md``, ``paper.json``, ``images/`` and ``pieces/``; sections made
-    by earlier calls stay on the page. ``sets`` restricts the data sets. ``tell`` is called with
-    each thing that is missing, at once.
+    by earlier calls stay on the page. ``sets`` restricts the data sets, and leaves sections alone
+    that have none of them. ``tell`` is called with each thing that is missing, at once.
     """
     settings = settings or Settings()
-    chosen = [SECTIONS[name] for name in names]
     allowed = None if sets is None else set(sets)
+    chosen = _about([SECTIONS[name] for name in names], allowed)
     located, missing = _locate_all(chosen, allowed, data, out / "data", tell)
     plans = {
         section.name: section.plan(settings, {n: located[n] for n in section.sets if n in located})
@@ -75,6 +75,19 @@ def make_paper(
     page = _write_book(out, made)
     unique = tuple(dict.fromkeys(notes))
     return Made(made, missing, unique, len(work.reused), len(work.computed), page)
+
+
+def _about(sections: list[Section], allowed: set[str] | None) -> list[Section]:
+    """The sections of which something can be made of these data sets."""
+    if allowed is None:
+        return sections
+    found = [section for section in sections if not section.sets or allowed & set(section.sets)]
+    if not found:
+        raise ValueError(
+            f"{sections[0].title} is about {', '.join(sections[0].sets)}, and none of them is "
+            "among the sets asked for"
+        )
+    return found
 
 
 def _locate_all(
@@ -102,7 +115,7 @@ def _make_section(
     section: Section, plan: dict[str, Piece] | None, work: Work, out: Path
 ) -> tuple[Values, str | None]:
     """What the book says of a section, and a note if its picture could not be drawn."""
-    record: Values = {"circumstances": circumstances(), "seconds": 0.0, "values": {}}
+    record: Values = {"circumstances": [], "seconds": 0.0, "values": {}}
     if plan is None:
         return record, None
     results = {name: work.finished[piece.name].result for name, piece in plan.items()}
@@ -110,6 +123,7 @@ def _make_section(
     names = {p.name for piece in plan.values() for p in piece.with_all_it_needs()}
     record["durations"] = {name: round(work.finished[name].seconds, 4) for name in sorted(names)}
     record["seconds"] = sum(record["durations"].values())
+    record["circumstances"] = _circumstances([work.finished[name] for name in sorted(names)])
     if section.draw is None:
         return record, None
     try:
@@ -119,6 +133,16 @@ def _make_section(
     picture = f"paper-{section.name}.png"
     _save_picture(section.draw(record["values"], results), out / IMAGES / picture)
     return record | {"picture": picture}, None
+
+
+def _circumstances(pieces: list[Finished]) -> list[Values]:
+    """Of the work itself, some of which may have been done before; each with its seconds."""
+    found: dict[str, Values] = {}
+    for piece in pieces:
+        key = json.dumps(piece.circumstances, sort_keys=True)
+        record = found.setdefault(key, {**piece.circumstances, "seconds": 0.0})
+        record["seconds"] += round(piece.seconds, 4)
+    return list(found.values())
 
 
 def _save_picture(figure: Any, path: Path) -> None:
@@ -137,7 +161,9 @@ def _save_picture(figure: Any, path: Path) -> None:
 
 def _write_book(out: Path, made: dict[str, Values]) -> Path:
     """All that is known, old and new, as JSON and as a page."""
-    known = _old_sections(out / "paper.json") | made
+    old = _old_sections(out / "paper.json")
+    # What was found once stays, also where its data are missing now.
+    known = old | {n: found for n, found in made.items() if found["values"] or n not in old}
     sections = {name: known[name] for name in SECTIONS if name in known}
     # A line for each section: what changed is seen, and points do not take a line each.
     lines = [
@@ -159,6 +185,11 @@ def _write_book(out: Path, made: dict[str, Values]) -> Path:
 def _old_sections(path: Path) -> dict[str, Values]:
     try:
         book = json.loads(path.read_text(encoding="utf-8"))
-        return dict(book["sections"]) if book["format"] == FORMAT else {}
+        sections = dict(book["sections"]) if book["format"] == FORMAT else {}
+        return {
+            name: found
+            for name, found in sections.items()
+            if isinstance(found, dict) and found.keys() >= _PARTS
+        }
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return {}

@@ -112,13 +112,12 @@ def _tell_section(section: Section, found: Values | None) -> str:
 
 
 def _how_it_was_made(sections: Mapping[str, Values]) -> str:
-    """Who made what, when, and how long it took; sections may come from different runs."""
+    """Who made what, when, and how long it took; all of it may come from different runs."""
     rows = ["## How it was made", ""]
     by_circumstances: dict[str, list[str]] = {}
     for name in SECTIONS:
-        if name in sections:
-            words = _circumstances(sections[name]["circumstances"])
-            seconds = format_seconds(sections[name]["seconds"])
+        for record in sections[name]["circumstances"] if name in sections else ():
+            words, seconds = _circumstances(record), format_seconds(record["seconds"])
             by_circumstances.setdefault(words, []).append(f"{name} ({seconds} of work)")
     for words, names in by_circumstances.items():
         rows.append(f"- {words}: {', '.join(names)}.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import Any
 
 from ..methods.registry import METHODS
@@ -46,7 +45,7 @@ def _gather(results: Mapping[str, Any]) -> Values:
         "inputs": summarise(results, "inputs"),
         "seeds": {name: runs.count(name) for name in dict.fromkeys(runs)},
         "left_out": left_out,
-        "graphs_cut_by": "METIS" if find_spec("pymetis") else "eigenvectors, without pymetis",
+        "graphs_cut_by": next(iter(results.values()))["graphs_cut_by"],
     }
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from threadpoolctl import threadpool_limits
 
 from .._progress import Advance, progress_bar
-from .data import SETS
+from .data import SETS, ChangedData
 from .ledger import Finished, Ledger, Piece
 
 __all__ = ["Work", "do_all"]
@@ -42,9 +42,14 @@ def do_all(
 
     An interrupt leaves the pieces that were finished, whole, and nothing of the others.
     """
-    again = set(redo)
+    with ledger.opened():
+        return _do_wanted(list(pieces), ledger, jobs, set(redo), show)
+
+
+def _do_wanted(
+    pieces: list[Piece], ledger: Ledger, jobs: int, again: set[str], show: bool | None
+) -> Work:
     wanted = {piece.name: piece for piece in _in_order(pieces)}
-    ledger.open()
     finished: dict[str, Finished] = {}
     to_do: list[Piece] = []
     for piece in wanted.values():
@@ -124,10 +129,12 @@ def _do_in_processes(
                 "a process was ended from outside, probably for want of memory; what is done is "
                 "kept: start again with --jobs 1"
             ) from None
-        except BaseException:
+        except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in set(multiprocessing.active_children()) - not_ours:
                 worker.terminate()
+            if isinstance(error, ChangedData):  # of the user's, though it comes out of the pool
+                raise ValueError(str(error)) from None
             raise
     return found
 
