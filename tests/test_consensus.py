@@ -1176,6 +1176,14 @@ def test_a_method_that_chooses_k_itself_says_so(method):
     assert lc.consensus([labels] * 3, 4, X, method=method, rng=0).n_clusters == 4
 
 
+def test_a_method_that_is_asked_for_k_does_not_say_that_it_chooses():
+    inputs = [[0, 0, 1, 1], [0, 0, 1, 1]]
+    with pytest.warns(UserWarning) as said:
+        found = lc.consensus(inputs, 3, method="evidence")
+    assert found.n_clusters == 2
+    assert ["only 2 groups" in str(warning.message) for warning in said] == [True]
+
+
 def test_groups_are_called_by_the_inputs_whatever_the_seed():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 5, 100)
