@@ -532,36 +532,41 @@ def test_bad_settings_of_lift_evidence_are_refused(options, error, says):
         lc.consensus([labels, labels], 2, X, method="lift_evidence", **options)
 
 
-def literal_lift_graph(labels, w, X, k, h, *, strength, power, placement, theta):
-    """The formula of lift_graph on points, with dense matrices."""
+def literal_cluster_graph(labels, w, X, h, *, strength, power, theta):
+    """Edges between all clusters, reliable memberships of the points, and their similarities."""
     m = labels.shape[1]
+    clusters = [(i, c) for i in range(m) for c in range(labels[:, i].max() + 1)]
     u = np.concatenate(oracle.reliability(labels, theta, w))
-    owner = [i for i in range(m) for c in range(labels[:, i].max() + 1)]
-    H = np.column_stack(
-        [labels[:, i] == c for i in range(m) for c in range(labels[:, i].max() + 1)]
-    )
+    H = np.column_stack([labels[:, i] == c for i, c in clusters])
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (2 * h * h))
     S = K @ (w[:, None] * H)  # ⟨φ(x), Φ(C)⟩
     norms = np.sqrt(np.diag(H.T * w @ S))
     G = (H.T * w @ S) / np.outer(norms, norms)
     B = H * u
-    D = np.where(H.any(axis=1), B.sum(axis=1), 1)[:, None]
+    walk = B / np.where(H.any(axis=1), B.sum(axis=1), 1)[:, None]
     sizes = np.sqrt(w @ H)
-    A = (B.T * w) @ (B / D) + strength * G**power * np.outer(sizes, sizes) / m
+    A = (B.T * w) @ walk + strength * G**power * np.outer(sizes, sizes) / m
+    return A, walk, S / norms
+
+
+def literal_lift_graph(labels, w, X, k, h, *, placement, **graph):
+    """The formula of lift_graph on points, with dense matrices."""
+    A, walk, similar = literal_cluster_graph(labels, w, X, h, **graph)
     d = A.sum(axis=1)
     values, vectors = np.linalg.eigh(A / np.sqrt(np.outer(d, d)))
     U = vectors[:, np.argsort(values)[::-1][:k]] / np.sqrt(d)[:, None]
-    P = (S / norms) ** power
+    P = similar ** graph["power"]
     P /= P.sum(axis=1, keepdims=True)
+    m = labels.shape[1]
+    owner = np.repeat(np.arange(m), labels.max(axis=0) + 1)
     hits = labelled = 0.0
     for x, i in itertools.product(range(len(X)), range(m)):
         if labels[x, i] >= 0:
-            own = [P[x, c] for c in range(len(owner)) if owner[c] == i]
-            hits += w[x] * (labels[x, i] == np.argmax(own))
+            hits += w[x] * (labels[x, i] == P[x, owner == i].argmax())
             labelled += w[x]
     chance = m / len(owner)
     placement = placement * max((hits / labelled - chance) / (1 - chance), 0) ** 8
-    return ((1 - placement) * B / D + placement * P) @ U
+    return ((1 - placement) * walk + placement * P) @ U
 
 
 @pytest.fixture
@@ -618,6 +623,23 @@ def test_lift_graph_is_its_formula(options, weighted, given_to_k_means):
     # Eigenvectors have a sign each, inner products of points have not.
     np.testing.assert_allclose(Y @ Y.T, expected @ expected.T, atol=1e-9)
     np.testing.assert_array_equal(weights, w)
+
+
+@pytest.mark.parametrize("options", [{}, {"strength": 2.0, "power": 3.0, "theta": 0.7}])
+def test_the_graph_of_clusters_is_its_formula(options):
+    rng = np.random.default_rng(0)
+    X, inputs = doubtful_problem(rng)
+    w = rng.uniform(0.2, 3, 90)
+    partitions = [lc.Partition.from_labels(p, w) for p in inputs]
+    rep, tuples = (
+        lc.represent(X, partitions, bandwidth=0.7),
+        LabelTuples.from_partitions(partitions),
+    )
+    A, walk = lifted.cluster_graph(tuples, rep, **options)
+    settings = {"strength": 0.5, "power": 4.0, "theta": 0.4} | options
+    expected = literal_cluster_graph(np.column_stack(inputs), w, X, 0.7, **settings)
+    np.testing.assert_allclose(A, expected[0], atol=1e-9)
+    np.testing.assert_allclose(walk.toarray()[tuples.inverse], expected[1], atol=1e-12)
 
 
 @WORSE
