@@ -601,10 +601,12 @@ DEFAULTS = {"strength": 0.5, "power": 4.0, "placement": 0.9, "theta": 0.4}
     ],
 )
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("m", [1, 4])
 @WORSE
-def test_lift_graph_is_its_formula(options, weighted, given_to_k_means):
+def test_lift_graph_is_its_formula(options, weighted, m, given_to_k_means):
     rng = np.random.default_rng(0)
     X, inputs = doubtful_problem(rng)
+    inputs = inputs[-m:]
     w = rng.uniform(0.2, 3, 90) if weighted else np.ones(90)
     labels = np.column_stack(inputs)
     expected = literal_lift_graph(labels, w, X, 3, 0.7, **{**DEFAULTS, **options})
@@ -640,6 +642,15 @@ def test_the_graph_of_clusters_is_its_formula(options):
     expected = literal_cluster_graph(np.column_stack(inputs), w, X, 0.7, **settings)
     np.testing.assert_allclose(A, expected[0], atol=1e-9)
     np.testing.assert_allclose(walk.toarray()[tuples.inverse], expected[1], atol=1e-12)
+
+
+def test_inner_products_above_one_by_rounding_are_not_raised_to_a_power(monkeypatch):
+    X, inputs = doubtful_problem(np.random.default_rng(0))
+    partitions = [lc.Partition.from_labels(p) for p in inputs]
+    rep, tuples = lc.represent(X, partitions), LabelTuples.from_partitions(partitions)
+    above = np.full((rep.s, rep.s), np.nextafter(1, 2))
+    monkeypatch.setattr(lc.Representation, "inner_products", lambda self: above)
+    assert np.isfinite(lifted.cluster_graph(tuples, rep, power=1e300)[0]).all()
 
 
 @WORSE
