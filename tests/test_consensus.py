@@ -532,36 +532,41 @@ def test_bad_settings_of_lift_evidence_are_refused(options, error, says):
         lc.consensus([labels, labels], 2, X, method="lift_evidence", **options)
 
 
-def literal_lift_graph(labels, w, X, k, h, *, strength, power, placement, theta):
-    """The formula of lift_graph on points, with dense matrices."""
+def literal_cluster_graph(labels, w, X, h, *, strength, power, theta):
+    """Edges between all clusters, reliable memberships of the points, and their similarities."""
     m = labels.shape[1]
+    clusters = [(i, c) for i in range(m) for c in range(labels[:, i].max() + 1)]
     u = np.concatenate(oracle.reliability(labels, theta, w))
-    owner = [i for i in range(m) for c in range(labels[:, i].max() + 1)]
-    H = np.column_stack(
-        [labels[:, i] == c for i in range(m) for c in range(labels[:, i].max() + 1)]
-    )
+    H = np.column_stack([labels[:, i] == c for i, c in clusters])
     K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (2 * h * h))
     S = K @ (w[:, None] * H)  # ⟨φ(x), Φ(C)⟩
     norms = np.sqrt(np.diag(H.T * w @ S))
     G = (H.T * w @ S) / np.outer(norms, norms)
     B = H * u
-    D = np.where(H.any(axis=1), B.sum(axis=1), 1)[:, None]
+    walk = B / np.where(H.any(axis=1), B.sum(axis=1), 1)[:, None]
     sizes = np.sqrt(w @ H)
-    A = (B.T * w) @ (B / D) + strength * G**power * np.outer(sizes, sizes) / m
+    A = (B.T * w) @ walk + strength * G**power * np.outer(sizes, sizes) / m
+    return A, walk, S / norms
+
+
+def literal_lift_graph(labels, w, X, k, h, *, placement, **graph):
+    """The formula of lift_graph on points, with dense matrices."""
+    A, walk, similar = literal_cluster_graph(labels, w, X, h, **graph)
     d = A.sum(axis=1)
     values, vectors = np.linalg.eigh(A / np.sqrt(np.outer(d, d)))
     U = vectors[:, np.argsort(values)[::-1][:k]] / np.sqrt(d)[:, None]
-    P = (S / norms) ** power
+    P = similar ** graph["power"]
     P /= P.sum(axis=1, keepdims=True)
+    m = labels.shape[1]
+    owner = np.repeat(np.arange(m), labels.max(axis=0) + 1)
     hits = labelled = 0.0
     for x, i in itertools.product(range(len(X)), range(m)):
         if labels[x, i] >= 0:
-            own = [P[x, c] for c in range(len(owner)) if owner[c] == i]
-            hits += w[x] * (labels[x, i] == np.argmax(own))
+            hits += w[x] * (labels[x, i] == P[x, owner == i].argmax())
             labelled += w[x]
     chance = m / len(owner)
     placement = placement * max((hits / labelled - chance) / (1 - chance), 0) ** 8
-    return ((1 - placement) * B / D + placement * P) @ U
+    return ((1 - placement) * walk + placement * P) @ U
 
 
 @pytest.fixture
@@ -596,10 +601,12 @@ DEFAULTS = {"strength": 0.5, "power": 4.0, "placement": 0.9, "theta": 0.4}
     ],
 )
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("m", [1, 4])
 @WORSE
-def test_lift_graph_is_its_formula(options, weighted, given_to_k_means):
+def test_lift_graph_is_its_formula(options, weighted, m, given_to_k_means):
     rng = np.random.default_rng(0)
     X, inputs = doubtful_problem(rng)
+    inputs = inputs[-m:]
     w = rng.uniform(0.2, 3, 90) if weighted else np.ones(90)
     labels = np.column_stack(inputs)
     expected = literal_lift_graph(labels, w, X, 3, 0.7, **{**DEFAULTS, **options})
@@ -618,6 +625,32 @@ def test_lift_graph_is_its_formula(options, weighted, given_to_k_means):
     # Eigenvectors have a sign each, inner products of points have not.
     np.testing.assert_allclose(Y @ Y.T, expected @ expected.T, atol=1e-9)
     np.testing.assert_array_equal(weights, w)
+
+
+@pytest.mark.parametrize("options", [{}, {"strength": 2.0, "power": 3.0, "theta": 0.7}])
+def test_the_graph_of_clusters_is_its_formula(options):
+    rng = np.random.default_rng(0)
+    X, inputs = doubtful_problem(rng)
+    w = rng.uniform(0.2, 3, 90)
+    partitions = [lc.Partition.from_labels(p, w) for p in inputs]
+    rep, tuples = (
+        lc.represent(X, partitions, bandwidth=0.7),
+        LabelTuples.from_partitions(partitions),
+    )
+    A, walk = lifted.cluster_graph(tuples, rep, **options)
+    settings = {"strength": 0.5, "power": 4.0, "theta": 0.4} | options
+    expected = literal_cluster_graph(np.column_stack(inputs), w, X, 0.7, **settings)
+    np.testing.assert_allclose(A, expected[0], atol=1e-9)
+    np.testing.assert_allclose(walk.toarray()[tuples.inverse], expected[1], atol=1e-12)
+
+
+def test_inner_products_above_one_by_rounding_are_not_raised_to_a_power(monkeypatch):
+    X, inputs = doubtful_problem(np.random.default_rng(0))
+    partitions = [lc.Partition.from_labels(p) for p in inputs]
+    rep, tuples = lc.represent(X, partitions), LabelTuples.from_partitions(partitions)
+    above = np.full((rep.s, rep.s), np.nextafter(1, 2))
+    monkeypatch.setattr(lc.Representation, "inner_products", lambda self: above)
+    assert np.isfinite(lifted.cluster_graph(tuples, rep, power=1e300)[0]).all()
 
 
 @WORSE
@@ -657,15 +690,17 @@ def test_lift_graph_goes_by_labels_where_places_say_nothing_of_them():
     assert adjusted_rand_score(labels, found.labels) > 0.95
 
 
-@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("k", [1, 2, 3])
 @WORSE
 def test_lift_graph_has_nothing_to_cut_in_one_cluster_or_a_tuple_each(k):
     """Whoever shares all labels stays together, however far apart."""
     X = np.array([[0.0], [9], [0], [9], [1], [8], [5]])
     inputs = [[0, 0, 1, 1, 1, 1, -1], [0, 0, 0, 0, -1, -1, -1]]
     found = lc.consensus(inputs, k, X, method="lift_graph", rng=0)
-    expected = [0] * 7 if k == 1 else [0, 0, 1, 1, 2, 2, 0]  # heaviest, the first of several
-    assert oracle.same_clusters(found.labels, expected)
+    assert found.n_clusters == k
+    if k != 2:
+        expected = [0] * 7 if k == 1 else [0, 0, 1, 1, 2, 2, 0]  # heaviest, the first of several
+        assert oracle.same_clusters(found.labels, expected)
 
 
 @WORSE
@@ -1174,6 +1209,14 @@ def test_a_method_that_chooses_k_itself_says_so(method):
     ):
         lc.consensus([labels] * 3, 2, X, method=method, rng=0)
     assert lc.consensus([labels] * 3, 4, X, method=method, rng=0).n_clusters == 4
+
+
+def test_a_method_that_is_asked_for_k_does_not_say_that_it_chooses():
+    inputs = [[0, 0, 1, 1], [0, 0, 1, 1]]
+    with pytest.warns(UserWarning, match="clusters") as said:
+        found = lc.consensus(inputs, 3, method="evidence")
+    assert found.n_clusters == 2
+    assert ["only 2 groups" in str(warning.message) for warning in said] == [True]
 
 
 def test_groups_are_called_by_the_inputs_whatever_the_seed():

@@ -91,6 +91,7 @@ LARGE = {
     "lwgp": (lambda: lc.consensus([IDS, U], 3, method="lwgp"), "adjusted_rand"),
     "hbgf": (lambda: lc.consensus([IDS, U], 3, method="hbgf", partitioner="spectral"), "adjusted_rand"),
     "memberships": (lambda: lc.consensus([IDS // 8, IDS // 8], 250, method="hbgf", partitioner="spectral"), "fewer clusters"),
+    "scores": (lambda: lc.consensus([IDS // 34, (IDS + 17) // 34], 60, X), "fewer clusters"),
     "linkages": (lambda: lc.base_partitions(X, 3), "kmeans"),
     "plane": (lambda: look_at(np.repeat(X, 10, axis=0)), "view"),
     "distances": (lambda: few_numbers().distances(), "adjusted_rand"),

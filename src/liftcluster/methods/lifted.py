@@ -314,7 +314,7 @@ def ward_groupings(V: FloatArray, weights: FloatArray, most: int) -> Iterator[In
         codes[codes == b] = a
         alive[b] = False
         cost[b], cost[:, b] = np.inf, np.inf
-        row = np.where(alive, _ward_costs(centres[a : a + 1], w[a : a + 1], centres, w)[0], np.inf)
+        row = np.where(alive, _ward_costs(centres[[a]], w[[a]], centres, w)[0], np.inf)
         row[a] = np.inf
         cost[a], cost[:, a] = row, row
 
