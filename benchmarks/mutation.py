@@ -276,19 +276,22 @@ def check(module: str, lines: set[int] | None, sample: int | None) -> Counter[st
     named = constants(path.read_text())
     inside = functions(path.read_text()) | set(named)
     live = [m for m in todo if m.line in inside]
+    on_import = [m for m in todo if m.line not in inside]
     with tempfile.NamedTemporaryFile() as answer:
         plugin = Mutator(module, live, Path(answer.name), show)
         status = in_child(lambda: _pytest([*arguments], [plugin]), 86_400)
         if status != 0:
             sys.exit(f"the tests of {module} do not pass as they are (status {status})")
         for mutant, killed in zip(live, json.loads(Path(answer.name).read_text()), strict=True):
-            note(mutant, killed)
-    for mutant in todo:
-        if mutant not in live:  # what is done once, when the module is imported
-            status = in_child(lambda m=mutant: _run_changed(module, m, arguments), 600)
-            if status == 0:
-                show(mutant)
-            note(mutant, status != 0)
+            if killed is None:
+                on_import.append(mutant)
+            else:
+                note(mutant, killed)
+    for mutant in sorted(on_import, key=lambda m: m.start):
+        status = in_child(lambda m=mutant: _run_changed(module, m, arguments), 600)
+        if status == 0:
+            show(mutant)
+        note(mutant, status != 0)
     alive, same = outcome["survived"], outcome["equivalent"]
     print(
         f"{module}: {len(todo)} mutants, {same} equivalent, {alive} survived; "
@@ -332,7 +335,10 @@ class Mutator:
 
         for mutant in self.todo:
             near = {i for line in lines_of(mutant.line) for i in by_line.get(str(line), [])}
-            chosen = [i for i in every if i in near] or every
+            if not near:
+                killed.append(None)  # run on import, if at all
+                continue
+            chosen = [i for i in every if i in near]
             limit = 20 + 20 * sum(seconds[i] for i in chosen)
 
             def attempt(mutant=mutant, chosen=chosen) -> int:
@@ -354,6 +360,7 @@ class Mutator:
             measured = coverage.Coverage(
                 data_file=None, include=[str(self.path)], config_file=False
             )
+            measured.set_option("run:disable_warnings", ["no-data-collected"])
             seconds, failed = [], []
             measured.start()
             for i, item in enumerate(items):
@@ -461,7 +468,8 @@ def _run_changed(module: str, mutant: Mutant, arguments: list[str]) -> int:
             return spec_from_file_location(name, path, loader=Loader(name, str(path)))
 
     sys.meta_path.insert(0, Finder)
-    return _pytest(["-x", *arguments], [])
+    # Rewriting asserts, pytest would import what it is given, the module itself, by itself.
+    return _pytest(["-x", "--assert=plain", *arguments], [])
 
 
 def _pytest(arguments: list[str], plugins: list) -> int:

@@ -154,8 +154,8 @@ def adjusted_rand(overlap: Contingency) -> float:
 
     where chance deals the points out at random and keeps the cluster sizes.
 
-    In [0, 1.5] for hard partitions: 0 for equal ones, 1 on average for random ones, more for those
-    that agree less than random ones. Not a metric: the triangle inequality fails from four
+    In [0, 1.5]: 0 for equal hard partitions, 1 on average for random ones, more for those that
+    agree less than random ones. Not a metric: the triangle inequality fails from four
     points on. Nothing is to be expected where both partitions are one cluster, or both single
     points; these are equal: 0. Noise: points that are noise in either partition are left out. Soft
     memberships: expected numbers of pairs when each point draws its cluster by itself, so a soft
@@ -165,7 +165,8 @@ def adjusted_rand(overlap: Contingency) -> float:
     ----------
     Hubert, Arabie (1985), Comparing partitions. Journal of Classification 2.
     Chacón, Rastrojo (2023), Minimum adjusted Rand index for two clusterings of a given size.
-    Advances in Data Analysis and Classification 17. (The bound of 1.5.)
+    Advances in Data Analysis and Classification 17. (The bound of 1.5, for hard partitions; soft
+    ones go no farther, since it is a ratio of two linear functions of each point's memberships.)
 
     Examples
     --------
