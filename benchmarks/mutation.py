@@ -23,6 +23,7 @@ import types
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.machinery import SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
@@ -468,8 +469,9 @@ def _run_changed(module: str, mutant: Mutant, arguments: list[str]) -> int:
             return spec_from_file_location(name, path, loader=Loader(name, str(path)))
 
     sys.meta_path.insert(0, Finder)
-    # Rewriting asserts, pytest would import what it is given, the module itself, by itself.
-    return _pytest(["-x", "--assert=plain", *arguments], [])
+    # Now, since pytest itself would load the file as it is: its doctests are among the tests.
+    import_module(name)
+    return _pytest(["-x", *arguments], [])
 
 
 def _pytest(arguments: list[str], plugins: list) -> int:
@@ -511,13 +513,11 @@ def in_child(function, timeout: float, *, silent: bool = True) -> int | None:
 
 def _preload() -> None:
     """Import what the tests import, once and for all, but for what is mutated and the tests."""
-    import importlib
-
     ours = {"liftcluster", "benchmarks", *(path.stem for path in (ROOT / "tests").glob("*.py"))}
     sys.path[:0] = [str(ROOT), str(ROOT / "src"), str(ROOT / "tests")]
     for name in sorted({name for names in TESTS.values() for name in names}):
         if (ROOT / "tests" / f"{name}.py").exists():
-            importlib.import_module(name)
+            import_module(name)
     for name in list(sys.modules):
         if name.split(".")[0] in ours and name != "benchmarks":
             del sys.modules[name]

@@ -262,7 +262,7 @@ def _means(X: Array, R: Sparse, origin: FloatArray, unit: float) -> FloatArray:
 def _profiles(X: Array, R: Sparse, low: FloatArray, high: FloatArray, bins: int) -> FloatArray:
     """Share of the points that each cluster has in each bin of each axis, (k, d · bins)."""
     k, d = R.shape[1], X.shape[1]
-    profiles = np.zeros((k, d, bins))
+    profiles = np.empty((k, d, bins))
     clusters = R.indices.astype(np.int64)
     for axis in range(d):
         bin_of = _bins(X[:, axis], low[axis], high[axis], bins)
