@@ -92,7 +92,8 @@ def _in_ensemble(call: Call) -> Call:
 def _fitted(X: Any, partitions: Any = (A, B)) -> list[Any]:
     model = lc.LiftedConsensus(3, clusterer="hac", random_state=0)
     model.fit(X, partitions=None if partitions is None else list(partitions))
-    return [model.consensus_, together(model.predict(X)), np.sort(model.predict_proba(X), axis=1)]
+    shares = np.asarray(model.predict_proba(X))  # which of dask arrays is one, too
+    return [model.consensus_, together(model.predict(X)), np.sort(shares, axis=1)]
 
 
 @cache

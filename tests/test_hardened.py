@@ -643,3 +643,18 @@ class TestOddValues:
         inputs = [labels, (X[:, 0] > 0) * 1]
         plain, odd = (lc.consensus(inputs, 2, Z, method="lift_graph", rng=0) for Z in (X, Arrayish(X)))  # fmt: skip
         assert plain.labels.tolist() == odd.labels.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:the consensus is farther:UserWarning")
+@pytest.mark.parametrize("factor", [0.01, 0.1, 7.0, 1e6])
+@pytest.mark.parametrize("method", ["evidence", "lwea"])
+def test_the_unit_of_weights_does_not_choose_between_equal_similarities(method, factor):
+    parts = [[0, 0, 0, 1, 1, 0], [0, 0, 1, 0, 2, 2], [0, 0, 0, 0, 0, 0]]
+    w = np.array([2.0, 2.0, 3.0, 3.0, 2.0, 2.0])
+    one, two = (lc.consensus(parts, 2, method=method, weights=v) for v in (w, factor * w))
+    assert one.labels.tolist() == two.labels.tolist()
+
+
+def test_a_bandwidth_that_no_range_can_be_divided_by_is_too_small_for_a_grid():
+    with pytest.raises(ValueError, match="range over inf bandwidths need more than"):
+        lc.represent([[0.0], [1.0]], [0, 1], lift="grid", bandwidth=5e-324)

@@ -227,11 +227,12 @@ def fit_grid_lift(
         )
     with np.errstate(over="ignore"):  # an infinite range is too large as well
         half_range = (high / 2 - low / 2) * (1 + 2 * _MARGIN)
+        bandwidths_across = np.max(2 * half_range) / min(kernel.bandwidths)
     steps, counts = _steps_and_counts(kernel, 2 * half_range, eps / d)
     if max(counts) > _MOST_MULTIPLES or _size(counts) > most:
         raise GridTooLarge(
-            f"points that range over {np.max(2 * half_range) / min(kernel.bandwidths):.3g} "
-            f"bandwidths need more than {most} frequencies on a grid for an error of {eps:.0e}; "
+            f"points that range over {bandwidths_across:.3g} bandwidths need more than {most} "
+            f"frequencies on a grid for an error of {eps:.0e}; "
             'use a larger bandwidth or lift="fourier"'
         )
     axes = zip(2 * half_range, steps, counts, strict=True)

@@ -12,6 +12,8 @@ from .tuples import LIMIT, LabelTuples, Profiles, cluster_labelled, gather
 
 __all__ = ["average_linkage", "cluster_reliability", "evidence", "lwea"]
 
+_DIGITS = 12  # of similarities, which are of the size of one
+
 
 def evidence(tuples: LabelTuples, k: int, *, rng: RngLike = None, limit: int = LIMIT) -> IntArray:
     r"""Evidence accumulation: co-association, average linkage, cut into k clusters.
@@ -148,6 +150,9 @@ def average_linkage(S: FloatArray, weights: FloatArray, k: int) -> IntArray:
     found along chains of nearest neighbours, which gives the same tree (averages are reducible)
     in O(t²) time. Uses S, a symmetric (t, t) matrix of similarities, as its workspace.
 
+    Similarities that differ by rounding are equal, or which of many equal ones comes first would
+    hang on the unit of the weights.
+
     Examples
     --------
     >>> S = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.4], [0.2, 0.4, 1.0]])
@@ -156,6 +161,7 @@ def average_linkage(S: FloatArray, weights: FloatArray, k: int) -> IntArray:
     """
     w = np.array(weights, dtype=np.float64)
     t = len(w)
+    np.round(S, _DIGITS, out=S)
     np.fill_diagonal(S, -np.inf)
     merges = np.empty((t - 1, 2), dtype=np.int64)
     height = np.empty(t - 1)
@@ -166,7 +172,7 @@ def average_linkage(S: FloatArray, weights: FloatArray, k: int) -> IntArray:
             chain.append(int(alive.argmax()))
         a, b = _mutual_neighbours(S, chain)
         merges[step], height[step] = (a, b), S[a, b]
-        row = (w[a] * S[a] + w[b] * S[b]) / (w[a] + w[b])
+        row = np.round((w[a] * S[a] + w[b] * S[b]) / (w[a] + w[b]), _DIGITS)
         row[b] = -np.inf
         S[b], S[:, b] = row, row
         S[a], S[:, a] = -np.inf, -np.inf
