@@ -115,7 +115,7 @@ def _concatenated(parts: Sequence[Any]) -> Any:
 
 def _would_round(parts: Sequence[Array]) -> bool:
     """Whether labels that are whole numbers would become floats that cannot tell them apart."""
-    known = [np.ma.getdata(part) for part in parts]  # type: ignore[no-untyped-call]
+    known = [np.ma.getdata(part) for part in parts]
     whole = [part for part in known if part.ndim == 1 and part.dtype.kind in "iu" and len(part)]
     if not whole or np.result_type(*parts).kind != "f":
         return False
