@@ -184,6 +184,10 @@ def test_blocks_of_any_kind_can_be_joined():
     np.testing.assert_array_equal(found.toarray(), R[[0, 1, 2, 0]])
     masked = pieces(lc.Blocks([np.ma.array([1, 2], mask=[0, 1]), np.array([3])]), 3)[0]
     assert masked.mask.tolist() == [False, True, False]
+    texts = pieces(lc.Blocks([np.ma.array(["a", "b"], mask=[1, 0]), np.array([3, 2**60 + 1])]), 4)
+    assert texts[0].tolist() == [None, "b", 3, 2**60 + 1]
+    gaps = lc.Blocks([np.ma.array([0, 2**60 + 1], mask=[1, 0]), np.array([0.5])])
+    assert pieces(gaps, 3)[0].tolist() == [None, 2**60 + 1, 0.5]
     assert pieces(lc.Blocks([[(0, "x")], [(1, "y")]]), 2)[0].tolist() == [(0, "x"), (1, "y")]
 
 

@@ -29,8 +29,10 @@ __all__ = [
     "from_device",
     "full_precision",
     "has_tensor_cores",
+    "is_one_number",
     "namespace",
     "on_device",
+    "one_number",
     "row_blocks",
     "send",
     "take",
@@ -170,6 +172,21 @@ def row_blocks(n: int, width: int, *, block_bytes: int = BLOCK_BYTES) -> Iterato
     size = min(max(block_bytes // (8 * max(width, 1)), 16), 2**16)
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
+
+
+def one_number(value: float, n: int) -> FloatArray:
+    """A number n times over, read-only and without memory for n: see is_one_number."""
+    return np.broadcast_to(np.float64(value), (n,))
+
+
+def is_one_number(values: Array) -> bool:
+    """Whether an array is made of one number, as weights are where none were given.
+
+    Then counting takes the place of adding, and one number is sent in place of n. Numbers that
+    are merely equal do not count; nor does an array that was copied or pickled, which is as right
+    and only slower.
+    """
+    return values.strides == (0,)
 
 
 def add_up(values: FloatArray, codes: IntArray, k: int) -> FloatArray:

@@ -13,6 +13,7 @@ from ._arrays import (
     from_device,
     namespace,
     on_device,
+    one_number,
     row_blocks,
     to_numpy,
     without_gradients,
@@ -128,7 +129,7 @@ def as_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
 def as_block_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
     """The same for some of the points, which may all weigh nothing where others do not."""
     if weights is None:
-        return np.broadcast_to(np.float64(1.0), (n,))  # no memory, already read-only
+        return one_number(1.0, n)
     w = np.array(as_numbers(weights, name))
     if w.shape != (n,):
         raise ValueError(f"{name} must have shape ({n},), one for each point, got {w.shape}")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ._arrays import is_one_number, one_number
 from ._dask import ChunkedRows, chunk_by_chunk, cut_alike, lazy_rows
 from ._threads import one_thread
 from ._typing import Array, IntArray
@@ -193,7 +194,7 @@ def _named(part: Any, columns: tuple[Hashable, ...] | None) -> Any:
 
 def _packed(part: Any) -> Any:
     """A partition whose points weigh the same, without n equal weights to send."""
-    if isinstance(part, Partition) and part.n and part.weights.strides == (0,):
+    if isinstance(part, Partition) and part.n and is_one_number(part.weights):
         return replace(part, weights=np.array(part.weights[:1]))
     return part
 
@@ -202,7 +203,7 @@ def _rows_of(part: Any, rows: slice) -> Any:
     if isinstance(part, Partition):
         size = rows.stop - rows.start
         same = len(part.weights) == 1
-        weights = np.broadcast_to(part.weights[0], (size,)) if same else part.weights[rows]
+        weights = one_number(part.weights[0], size) if same else part.weights[rows]
         return Partition(part.assignment[rows], part.names, weights)
     return part.iloc[rows] if hasattr(part, "iloc") else part[rows]
 

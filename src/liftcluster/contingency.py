@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ._arrays import is_one_number
 from ._typing import Array, FloatArray, IntArray, Sparse
 from .partition import Partition
 
@@ -266,7 +267,7 @@ def _check_same_points(a: Partition, b: Partition) -> None:
             "in both"
         )
     v, w = a.weights, b.weights
-    constant = a.n > 0 and _is_constant(v) and _is_constant(w)
+    constant = a.n > 0 and is_one_number(v) and is_one_number(w)
     same = v[0] == w[0] if constant else np.array_equal(v, w)
     if not same:
         x = int(np.flatnonzero(v != w)[0])
@@ -276,14 +277,9 @@ def _check_same_points(a: Partition, b: Partition) -> None:
         )
 
 
-def _is_constant(weights: FloatArray) -> bool:
-    """Whether the weights are one number seen n times, as they are when none were given."""
-    return weights.strides == (0,)
-
-
 def are_whole(weights: FloatArray) -> bool:
     """Whether weights can be numbers of points."""
-    w = weights[:1] if _is_constant(weights) else weights
+    w = weights[:1] if is_one_number(weights) else weights
     return bool((w == np.floor(w)).all())
 
 
@@ -292,7 +288,7 @@ def _hard_table(a: Partition, b: Partition) -> Any:
     cells = (a.k + 1) * (b.k + 1)  # noise has the first row and the first column
     if cells > max(4 * a.n, _SMALL_TABLE):
         return _sparse_hard_table(a, b)
-    unit = _is_constant(a.weights) and bool((a.weights[:1] == 1).all())
+    unit = is_one_number(a.weights) and bool((a.weights[:1] == 1).all())
     sums = np.zeros(cells, dtype=np.int64 if unit else np.float64)
     size = max(_BLOCK, cells)  # adding the counts of a block must not cost more than counting
     for start in range(0, a.n, size):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._arrays import add_up, to_numpy
+from ._arrays import add_up, is_one_number, to_numpy
 from ._labels import DEFAULT_NOISE, encode_labels, looks_like_labels, plain_name
 from ._typing import Array, FloatArray, IntArray, Sparse
 from ._validation import as_numbers, as_weights, first_bad_cell
@@ -142,7 +142,7 @@ class Partition:
     @cached_property
     def cluster_weights(self) -> FloatArray:
         """Σ w p(C|x) of each cluster, in the units of the weights."""
-        if self.is_hard and self.n and self.weights.strides == (0,):  # equal: counting is quicker
+        if self.is_hard and self.n and is_one_number(self.weights):  # equal: counting is quicker
             counts = np.bincount(self.assignment + 1, minlength=self.k + 1)[1:]
             totals = counts * self.weights[0]
         elif self.is_hard:
@@ -183,7 +183,7 @@ class Partition:
         block = (
             _one_hot(self.assignment[rows], self.k) if self.is_hard else self.assignment[rows, :]
         )
-        if self.weights.strides == (0,):  # all weigh the same
+        if is_one_number(self.weights):  # all weigh the same
             return block * self.weights[0] if self.weights.size else block
         return sp.csr_array(
             (

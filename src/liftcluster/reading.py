@@ -105,17 +105,18 @@ def _concatenated(parts: Sequence[Any]) -> Any:
         return sp.vstack(parts, format="csr")
     if isinstance(parts[0], NamedColumns):
         return NamedColumns(_concatenated([part.rows for part in parts]), parts[0].columns)
-    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
-        return np.ma.concatenate(parts)  # type: ignore[no-untyped-call]
     kinds = {part.dtype.kind for part in parts}
     if (len(kinds) > 1 and not kinds <= set("biuf")) or _would_round(parts):
         parts = [part.astype(object) for part in parts]  # NumPy would turn numbers into texts
+    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
+        return np.ma.concatenate(parts)  # type: ignore[no-untyped-call]
     return np.concatenate(parts)
 
 
 def _would_round(parts: Sequence[Array]) -> bool:
     """Whether labels that are whole numbers would become floats that cannot tell them apart."""
-    whole = [part for part in parts if part.ndim == 1 and part.dtype.kind in "iu" and len(part)]
+    known = [np.ma.getdata(part) for part in parts]
+    whole = [part for part in known if part.ndim == 1 and part.dtype.kind in "iu" and len(part)]
     if not whole or np.result_type(*parts).kind != "f":
         return False
     return any(max(-int(part.min()), int(part.max())) > _EXACT_FLOAT for part in whole)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import on_device
+from ._arrays import is_one_number, on_device
 from ._typing import Array, FloatArray, Points
 from ._validation import as_points, as_weights, first_bad_cell
 from .blocks import Block, as_block
@@ -172,7 +172,7 @@ def _update(digest: Any, part: Partition | FloatArray) -> None:
     digest.update(repr((part.names, part.n)).encode())
     for array in (R,) if part.is_hard else (R.data, R.indices, R.indptr):
         _update(digest, array)
-    _update(digest, w[:1] if w.strides == (0,) else w)
+    _update(digest, w[:1] if is_one_number(w) else w)
 
 
 def checked_block(

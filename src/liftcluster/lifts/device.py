@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import full_precision, namespace, send, to_numpy
+from .._arrays import full_precision, is_one_number, namespace, send, to_numpy
 from .._typing import Array, FloatArray
 from ..stack import MatrixRows, Rows, as_rows
 
@@ -76,7 +76,7 @@ def members_on(X: Any, R: Any) -> Members:
         tuple(send(_short(p.assignment, p.k), X) for p in parts),
         sizes,
         tuple(
-            None if p.weights.strides == (0,) else send(p.weights / p.weights.max(), X)
+            None if is_one_number(p.weights) else send(p.weights / p.weights.max(), X)
             for p in parts
         ),
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import is_one_number
 from .._native import kernels
 from .._threads import in_order, runs
 from .._typing import Array, FloatArray, IntArray
@@ -216,7 +217,7 @@ class _Members:
         else:
             assert isinstance(R, Stack)
             for p in R.partitions.values():
-                same = p.weights.strides == (0,)
+                same = is_one_number(p.weights)
                 memberships = _codes(p.assignment) if p.is_hard else _csr_parts(p.assignment)
                 self._add(p.k, None if same else p.weights, memberships)
                 if same:
