@@ -217,3 +217,13 @@ def test_output_to_a_full_device_is_one_line():
         ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert ended.returncode == 2
     assert ended.stderr == "liftcluster: the output cannot be written: No space left on device\n"
+
+
+def test_warnings_advise_nothing_that_the_command_line_does_not_have(folder, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymetis", None)
+    with pytest.raises(SystemExit) as stopped:
+        main(["consensus", "mine.csv", "-c", "x,y", "-l", "u,v", "-k", "2", "--method", "cspa"])
+    shown = capsys.readouterr().err
+    assert stopped.value.code == 0
+    assert "cut by eigenvectors, which does not balance the parts: install METIS with" in shown
+    assert "partitioner" not in shown

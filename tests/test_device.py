@@ -221,6 +221,22 @@ def test_different_samples_may_lie_on_different_devices(send, X, labels):
     np.testing.assert_allclose(got.distances(), expected.distances(), atol=1e-8)
 
 
+def test_blocks_may_come_from_a_device(send, X, labels):
+    def halves(array):
+        return lc.Blocks([send(array)[:400, ...], send(array)[400:, ...]])
+
+    weights = np.linspace(1, 2, 900)
+    for lift in ("fourier", "nystrom", "exact"):
+        options = {"lift": lift, "rng": 0}
+        expected = lc.represent(X, labels, weights=weights, **options)
+        got = lc.represent(
+            halves(X), [halves(labels[0]), labels[1]], weights=halves(weights), **options
+        )
+        np.testing.assert_allclose(got.distances(), expected.distances(), atol=1e-8)
+    found = lc.consensus(labels[:1], 4, X, rng=0)
+    np.testing.assert_array_equal(np.asarray(found.predict(halves(X))), found.predict(X))
+
+
 def test_what_was_made_on_a_device_can_be_saved_and_used_in_main_memory(send, X, labels, tmp_path):
     rep = lc.represent(send(X), labels, lift="exact")
     rep.save(tmp_path / "clusters.npz")
@@ -376,6 +392,14 @@ class TestTorch:
         )
         assert not rep.lift.scores(D, rep.vectors).requires_grad
         assert not rep.lift.assign(D, rep.vectors).requires_grad
+
+    def test_blocks_that_want_gradients_are_blocks_of_points(self, rng, monkeypatch):
+        monkeypatch.undo()  # in main memory, where NumPy refuses them
+        X, labels = rng.normal(size=(30, 3)), rng.integers(0, 3, 30)
+        blocks = lc.Blocks([on_torch(X[:10]).requires_grad_(), on_torch(X[10:]).requires_grad_()])
+        options = {"lift": "fourier", "n_components": 16, "bandwidth": 2.0, "rng": 0}
+        got, expected = (lc.represent(Y, labels, **options).sums for Y in (blocks, X))
+        np.testing.assert_allclose(got, expected, atol=1e-9)
 
     def test_features_may_be_differentiated(self, rng, torch):
         X = rng.normal(size=(5, 2))

@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import os
+import sys
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
@@ -509,8 +510,15 @@ def test_a_failure_while_writing_leaves_the_old_file_and_no_other(tmp_path, monk
     assert [p.name for p in tmp_path.iterdir()] == ["found.csv"]
 
 
-def test_parquet_without_its_library_is_refused_before_the_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("liftcluster.files.writing.find_spec", lambda name: None)
+@pytest.mark.parametrize("trouble", ["missing", "broken"])
+def test_parquet_without_its_library_is_refused_before_the_work(tmp_path, monkeypatch, trouble):
+    for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
+        monkeypatch.delitem(sys.modules, name)
+    if trouble == "missing":
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    else:
+        (tmp_path / "pyarrow.py").write_text("raise ImportError('made for another NumPy')")
+        monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InputError, match="needs pyarrow: pip install"):
         check_target(tmp_path / "found.parquet", [".csv", ".parquet"])
 

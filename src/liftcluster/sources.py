@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_array_api_obj
 
+from ._arrays import to_numpy
 from ._dask import chunk_by_chunk, is_dask, n_rows, row_sizes, width_of_rows
 from ._typing import Array, IntArray
 
@@ -405,7 +406,7 @@ def _plain(block: Any) -> Array:
     dtype = getattr(block, "dtype", None)
     if dtype is not None and not isinstance(dtype, np.dtype) and hasattr(block, "to_list"):
         return _array_of_list(block.to_list())  # nullable columns would turn to floats
-    return np.asarray(block)
+    return to_numpy(block, "a block")  # from wherever it is
 
 
 def _array_of_list(values: list[Any]) -> Array:

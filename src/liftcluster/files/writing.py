@@ -10,7 +10,6 @@ import io
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -57,8 +56,8 @@ def check_target(
     target = Path(path)
     if target.is_dir():
         raise InputError(f"{target} is a folder; give the name of a file in it")
-    if _suffix(target, suffixes) == ".parquet" and find_spec("pyarrow") is None:
-        raise InputError('writing Parquet needs pyarrow: pip install "liftcluster[parquet]"')
+    if _suffix(target, suffixes) == ".parquet":
+        _check_pyarrow()
     real = Path(os.path.realpath(target))  # the file behind a link
     if real.is_symlink():
         raise InputError(f"{target} cannot be written: {os.strerror(errno.ELOOP)}")
@@ -138,6 +137,17 @@ _WRITERS: dict[str, Callable[[IO[bytes], Mapping[str, Array]], None]] = {
     ".parquet": _write_parquet,
     ".npz": _write_npz,
 }
+
+
+def _check_pyarrow() -> None:
+    """Loaded, not only found: one that is broken would be no use after the work."""
+    try:
+        importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise InputError(
+            'writing Parquet needs pyarrow: pip install "liftcluster[parquet]" '
+            f"({' '.join(str(error).split())})"
+        ) from None
 
 
 def _suffix(target: Path, suffixes: Collection[str]) -> str:
