@@ -505,13 +505,14 @@ def _preload() -> None:
     """Import what the tests import, once and for all, but for what is mutated and the tests."""
     import importlib
 
-    ours = ("liftcluster", "benchmarks.", "generators", "oracles", "adversaries", "test_")
+    ours = {path.stem for path in (ROOT / "tests").glob("*.py")}
+    ours |= {"liftcluster", "liftcluster_start", "benchmarks"}
     sys.path[:0] = [str(ROOT), str(ROOT / "src"), str(ROOT / "tests")]
     for name in sorted({name for names in TESTS.values() for name in names}):
         if (ROOT / "tests" / f"{name}.py").exists():
             importlib.import_module(name)
     for name in list(sys.modules):
-        if name.startswith(ours):
+        if name.split(".")[0] in ours and name != "benchmarks":
             del sys.modules[name]
 
 
