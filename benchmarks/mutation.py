@@ -513,7 +513,8 @@ def in_child(function, timeout: float, *, silent: bool = True) -> int | None:
 
 def _preload() -> None:
     """Import what the tests import, once and for all, but for what is mutated and the tests."""
-    ours = {"liftcluster", "benchmarks", *(path.stem for path in (ROOT / "tests").glob("*.py"))}
+    ours = {path.stem for path in (ROOT / "tests").glob("*.py")}
+    ours |= {"liftcluster", "liftcluster_start", "benchmarks"}
     sys.path[:0] = [str(ROOT), str(ROOT / "src"), str(ROOT / "tests")]
     for name in sorted({name for names in TESTS.values() for name in names}):
         if (ROOT / "tests" / f"{name}.py").exists():

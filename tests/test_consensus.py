@@ -361,8 +361,8 @@ def test_few_points_have_landmarks_if_components_are_asked_for():
 
 
 def test_negative_scores_count_for_nothing():
-    scores = np.array([[1.0, 3.0], [-1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])
-    expected = [[0.25, 0.75], [0, 1], [0.5, 0.5], [0.5, 0.5]]
+    scores = np.array([[1.0, 3.0], [1e-9, 3e-9], [-1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])
+    expected = [[0.25, 0.75], [0.25, 0.75], [0, 1], [0.5, 0.5], [0.5, 0.5]]
     np.testing.assert_allclose(shares_of_scores(scores), expected)
 
 
@@ -462,6 +462,8 @@ def test_the_bandwidth_is_that_of_the_method_unless_given(method, rule):
     inputs = noisy_inputs(rng, labels)
     lift = lc.consensus(inputs, 3, X, method=method, rng=0).representation.lift
     assert lift.kernel.bandwidth == pytest.approx(lc.bandwidth(X, rule))
+    lift = lc.consensus(inputs, 3, X, method=method, bandwidth="median", rng=0).representation.lift
+    assert lift.kernel.bandwidth == pytest.approx(lc.bandwidth(X, "median"))
     lift = lc.consensus(inputs, 3, X, method=method, bandwidth=2.0, rng=0).representation.lift
     assert lift.kernel.bandwidth == 2.0
     several = np.array([1.0, 2.0])
