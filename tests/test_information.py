@@ -112,6 +112,21 @@ def test_expected_information_of_a_hundred_million_points_is_the_asymptotic_one(
     assert _expected_information(rows, columns) == pytest.approx(19 * 9 / 2e8, rel=1e-5)
 
 
+def test_expected_information_of_sizes_whose_overlaps_spread_unequally_is_the_asymptotic_one():
+    rows = np.full(2, 10_000_000)
+    columns = np.array([2_000_000, 1_000_000, 1_000_000, 16_000_000])
+    assert _expected_information(rows, columns) == pytest.approx(1 * 3 / 4e7, rel=1e-5)
+
+
+def test_expected_information_where_two_clusters_hold_nearly_all_points_agrees_with_scikit_learn():
+    # Chance gives the least overlap that is looked at a probability near e^-2300.
+    rows, columns = np.array([950_000, 50_000]), np.array([955_385, 44_615])
+    table = np.array([[905_385, 44_615], [50_000, 0]])
+    expected = expected_mutual_information(sp.csr_array(table), 10**6)
+    assert _expected_information(rows, columns) == pytest.approx(expected, rel=1e-4)
+    assert expected == pytest.approx(1 / 2e6, rel=1e-3)
+
+
 BIG = [[60_000_000, 1_234_567], [7, 30_000_000], [1, 8_765_425]]  # 10^8 points
 
 
@@ -275,6 +290,16 @@ def test_the_smallest_counter_example_to_the_triangle_inequality(measure, a, b, 
 def test_bounds_hold_for_all_partitions_of_five_points(measure):
     D = distances_of_all(measure, 5)
     assert D.max() <= (log(5) + 1e-15 if measure == "vi" else 1)
+
+
+@pytest.mark.parametrize("measure", ["nmi", "nvi"])
+def test_labels_that_say_nothing_of_each_other_are_at_one_and_not_a_bit_beyond(measure):
+    rng = np.random.default_rng(0)
+    for k, m in rng.integers(2, 7, size=(100, 2)):
+        rows, columns = rng.integers(1, 6, size=k), rng.integers(1, 6, size=m)
+        d = MEASURES[measure](Contingency(np.outer(rows, columns)))
+        assert d <= 1
+        assert d == pytest.approx(1, abs=1e-14)
 
 
 def test_ami_may_exceed_three_halves():

@@ -99,6 +99,20 @@ def test_costs_of_very_different_size_are_all_minded():
     assert free.plan.sum() == pytest.approx(3)
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e-20, 1e-14, 1e200])
+def test_the_unit_of_costs_changes_the_cost_alone(unit):
+    rng = np.random.default_rng(0)
+    a, b, C = rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(4)), rng.random((5, 4))
+    expected = by_linear_programming(a, b, C)
+    moved = emd(a, b, C * unit)
+    assert moved.cost / unit == pytest.approx(expected)
+    assert (moved.plan * C).sum() == pytest.approx(expected)
+
+
+def test_a_cost_next_to_nothing_is_no_unit_for_the_others():
+    assert emd([0.5, 0.5], [0.5, 0.5], [[1e-310, 1.0], [1.0, 0.5]]).cost == pytest.approx(0.25)
+
+
 def test_a_problem_that_the_solver_gives_up_on_is_no_answer(monkeypatch):
     import ot
 
