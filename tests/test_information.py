@@ -304,3 +304,32 @@ def test_labels_that_say_nothing_of_each_other_are_at_one_and_not_a_bit_beyond(m
 
 def test_ami_may_exceed_three_halves():
     assert distances_of_all("ami", 5).max() > 1.54
+
+
+def literal_cell_information(a, b, n):
+    """E[X log(X/μ)] of a hypergeometric X, by all likely terms, with more digits than a float."""
+    a, b, n = map(np.longdouble, (a, b, n))
+    mean = a * b / n
+    reach = 13 * np.sqrt(mean * (1 - a / n) * (1 - b / n))
+    x = np.arange(int(mean - reach), int(mean + reach) + 1).astype(np.longdouble)
+    ratios = (a - x) * (b - x) / ((x + 1) * (n - a - b + x + 1))
+    log_p = np.append(0, np.cumsum(np.log(ratios[:-1])))
+    p = np.exp(log_p - log_p.max())
+    return (p * (x * np.log(x / mean) - x + mean)).sum() / p.sum()
+
+
+@pytest.mark.parametrize("shares", [(0.25, 0.25), (0.5, 0.3), (0.1, 0.9)])
+def test_the_expected_information_of_many_points_is_its_sum(shares):
+    n = 10**8
+    sizes = [np.array([round(n * share), n - round(n * share)]) for share in shares]
+    literal = sum(literal_cell_information(a, b, n) for a in sizes[0] for b in sizes[1]) / n
+    assert _expected_information(*sizes) == pytest.approx(float(literal), rel=1e-10, abs=0)
+
+
+def test_ami_of_very_many_points_is_nmi_for_chance_explains_nothing():
+    a, b = random_labels(0, 160, 4)
+    weights = np.full(160, 2.0**45)  # 2^52 points: their likely overlaps alone would fill memory
+    nmi = distance("nmi", a, b, weights)
+    assert 0.1 < nmi < 1
+    assert distance("ami", a, b, weights) == pytest.approx(nmi, abs=1e-12)
+    assert distance("ami", a, b) > nmi + 1e-3
