@@ -171,6 +171,13 @@ def test_few_points_and_labels_alone_are_read_whole(tmp_path):
     )
 
 
+def test_points_in_memory_are_taken_in_blocks_where_work_is_to_be_taken_up_again(tmp_path):
+    X, _, parts = problem()
+    found = lc.consensus(parts, 4, X, rng=0, checkpoint=tmp_path / "sums.npz", **WARD)
+    assert isinstance(found, lc.StreamedConsensus)
+    assert_same(found, lc.consensus(parts, 4, X, rng=0, **WARD))
+
+
 def test_what_cannot_stream_is_refused_and_says_what_can(tmp_path):
     X, _, parts = problem()
     stored = as_hdf5(tmp_path, "X", X)
