@@ -251,6 +251,14 @@ def test_the_consensus_of_equal_inputs_is_that_input(method):
     assert found.mean_distance == pytest.approx(0, abs=1e-7)
 
 
+@pytest.mark.parametrize("method", ["lift_km", "lift_hac", "lift_graph", "evidence"])
+def test_equal_inputs_are_the_consensus_wherever_their_points_lie(method):
+    rng = np.random.default_rng(0)
+    labels = (np.arange(60) + 1) % 3  # whose numbers stay, too
+    found = lc.consensus([labels, 2 - labels], 3, rng.random((60, 2)), method=method, rng=0)
+    np.testing.assert_array_equal(found.labels, labels)
+
+
 @pytest.mark.parametrize("method", TAKES_K)
 @WORSE
 def test_planted_clusters_are_found_through_noise(method):

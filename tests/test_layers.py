@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import liftcluster
+from benchmarks import mutation
 
 ROOT = Path(liftcluster.__file__).parent
 
@@ -152,3 +153,11 @@ def test_the_reader_of_imports_sees_relative_ones():
     ours, others = imports_of(ROOT / "lifts" / "fourier.py")
     assert {"kernels", "lifts.trigonometric", "_validation"} <= ours
     assert "numpy" in others
+
+
+def test_changes_that_are_listed_as_no_mistakes_are_of_lines_that_there_are():
+    for module in mutation.TESTS:
+        source = (ROOT / f"{module}.py").read_text()
+        listed = {code for code, _ in mutation.equivalents(module)}
+        assert listed <= {line.strip() for line in source.splitlines()}
+    assert sum(len(mutation.equivalents(module)) for module in mutation.TESTS) > 100

@@ -247,6 +247,13 @@ def test_masses_are_the_weights_of_the_groups_also_where_all_points_of_one_weigh
     assert empty  # else the case has not come up
 
 
+def test_points_in_memory_are_taken_in_blocks_where_work_is_to_be_taken_up_again(tmp_path):
+    X, _, parts = problem()
+    found = lc.consensus(parts, 4, X, rng=0, checkpoint=tmp_path / "sums.npz", **WARD)
+    assert isinstance(found, lc.StreamedConsensus)
+    assert_same(found, lc.consensus(parts, 4, X, rng=0, **WARD))
+
+
 def test_what_cannot_stream_is_refused_and_says_what_can(tmp_path):
     X, _, parts = problem()
     stored = as_hdf5(tmp_path, "X", X)
