@@ -40,7 +40,7 @@ from .label_consensus import (
     unanimous,
 )
 from .lifts.base import Lift
-from .lifts.choice import make_lift
+from .lifts.choice import is_made, make_lift
 from .lifts.span import SpanLift
 from .measures.lifted import lift_emd_matrix
 from .methods.lifted import group_centres, lift_ssd
@@ -297,7 +297,7 @@ def consensus(
         n_clusters = check_count(n_clusters, "n_clusters")
     lifting = {
         "kernel": kernel,
-        "bandwidth": bandwidth_for(chosen, bandwidth) if isinstance(lift, str) else bandwidth,
+        "bandwidth": bandwidth if is_made(lift) else bandwidth_for(chosen, bandwidth),
         "lift": lift,
         "n_components": n_components,
         "sampling": sampling,

@@ -29,6 +29,7 @@ __all__ = [
     "choose_lift",
     "dimension",
     "grid_where_it_fits",
+    "is_made",
     "make_feature_lift",
     "make_lift",
     "n_points",
@@ -129,11 +130,16 @@ def make_lift(
     )
 
 
+def is_made(lift: Any) -> bool:
+    """Whether a lift has a kernel, a bandwidth and features of its own already."""
+    return isinstance(lift, Lift) or is_transformer(lift)
+
+
 def check_left_out(
     lift: Any, *, kernel: Any, bandwidth: Any, n_components: int | None, sampling: str
 ) -> None:
     """Refuse options that ask for something else than a lift has which was made before."""
-    if isinstance(lift, str) or not (isinstance(lift, Lift) or is_transformer(lift)):
+    if not is_made(lift):
         return
     own = getattr(lift, "kernel", None)
     usual_kernel = isinstance(kernel, str) and kernel == "gaussian"
