@@ -5,7 +5,8 @@ one more, a line that is left out) and runs the tests that come by that line, qu
 one fails. A change that no test notices has survived: either a test is missing, or the change is
 no mistake. Those that are none are listed, with the reason, in `docs/mutants.md`, and do not count.
 
-Words of errors and warnings are not changed. One process at a time, one thread; needs `coverage`.
+Words of errors and warnings, titles and other sentences are not changed: no test need know them.
+One process at a time, one thread; needs `coverage`.
 """
 
 from __future__ import annotations
@@ -195,6 +196,9 @@ _SWAPPED = {
 }
 
 
+_SENTENCE = 3  # words
+
+
 def _other_values(value: object) -> list[str]:
     if isinstance(value, bool):
         return [str(not value)]
@@ -202,7 +206,7 @@ def _other_values(value: object) -> list[str]:
         return [str(value + 1)]
     if isinstance(value, float):
         return [repr(value * 2 if value else 1.0)]
-    if isinstance(value, str):
+    if isinstance(value, str) and len(value.split()) < _SENTENCE:
         return [repr("other" + value)]
     return []
 

@@ -2,7 +2,6 @@
 
 import re
 from operator import attrgetter
-from pathlib import Path
 
 import numpy as np
 import oracles_pairs as oracle
@@ -13,7 +12,6 @@ from scipy.stats import ortho_group
 
 import liftcluster as lc
 from liftcluster.contingency import contingency
-from liftcluster.measures import registry
 
 KERNEL = lc.Gaussian(1.0)
 
@@ -86,14 +84,6 @@ def test_the_reference_is_among_those_of_the_docstring(measure):
     authors, year = re.fullmatch(r"(.+) \(\D*(\d{4})\)", measure.reference).groups()
     cited = measure.function.__doc__.partition("References")[2]
     assert re.search(rf"{authors}\b.*\b{year}\b", cited, flags=re.DOTALL)
-
-
-def test_no_word_of_a_title_is_written_nowhere_else():
-    package = Path(lc.__file__).parent
-    others = [file for file in package.rglob("*.py") if file != Path(registry.__file__)]
-    known = {word for file in others for word in re.findall(r"\w+", file.read_text("utf-8"))}
-    used = {word for measure in lc.MEASURES.values() for word in re.findall(r"\w+", measure.title)}
-    assert used - known <= {"recall"}
 
 
 @each()
