@@ -802,6 +802,12 @@ def test_a_single_input_has_no_other_that_would_have_served_better():
     assert found.mean_distance > found.best_input_distance == 0
 
 
+def test_either_of_two_inputs_may_have_served_better():
+    X, labels = blobs(np.random.default_rng(0), 100, 2, k=4)
+    with pytest.warns(UserWarning, match="farther from its inputs"):
+        lc.consensus([labels, labels], 2, X, method="lift_graph", rng=0)
+
+
 def test_a_medoid_is_not_said_to_be_worse_than_an_input():
     """By the variation of information it is, and it was asked for by another measure."""
     inputs = [

@@ -178,11 +178,13 @@ def _expected_information(rows: IntArray, columns: IntArray) -> float:
 def _cell_information(a: float, b: FloatArray, n: int) -> FloatArray:
     """E[X log(X/μ) − X + μ] for a cluster of size a and each one of the sizes b."""
     low, high = _likely_overlaps(a, b, n)
-    information = _information_of_many(a, b, n)
+    information = np.empty_like(b)
+    wide = high - low >= _WIDE
+    information[wide] = _information_of_many(a, b[wide], n)
     # Sizes whose ranges are about equally wide share a rectangular array of terms.
     width_class = np.frexp(high - low + 1)[1]  # width ≤ 2^class
-    for exponent in np.unique(width_class[high - low < _WIDE]).tolist():
-        members = np.flatnonzero(width_class == exponent)
+    for exponent in np.unique(width_class[~wide]).tolist():
+        members = np.flatnonzero((width_class == exponent) & ~wide)
         step = max(1, _CHUNK >> exponent)
         for start in range(0, len(members), step):
             m = members[start : start + step]
@@ -199,8 +201,8 @@ def _information_of_many(a: float, b: FloatArray, n: int) -> FloatArray:
     costs a share of about 1/μ². So there may be as many points as float64 can count.
     """
     mean = a * b / n
-    variance = mean * (1 - a / n) * (n - b) / max(n - 1, 1)
-    third = variance * (n - 2 * a) / n * (n - 2 * b) / max(n - 2, 1)
+    variance = mean * (1 - a / n) * (n - b) / (n - 1)
+    third = variance * (1 - 2 * a / n) * (1 - 2 * b / n)
     return np.asarray(variance / (2 * mean) - third / (6 * mean**2) + variance**2 / (4 * mean**3))
 
 
