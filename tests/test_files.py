@@ -436,6 +436,20 @@ def test_memberships_that_are_none_are_refused(tmp_path):
         read_clusterings(path, columns=["x"], memberships=["m=p,r"])
 
 
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e200, 1e307])
+def test_coordinates_of_any_size_are_standardized_and_weighed(tmp_path, scale):
+    x, y = np.array([1.0, -2.0, 3.0, 7.0]), np.array([1.0, 2.0, 3.0, 4.0])
+    np.savez(tmp_path / "table.npz", x=x * scale, y=y, kind=[0, 0, 1, 1])
+    found = read_clusterings(tmp_path / "table.npz", labels=["kind"], standardize=True)
+    expected = np.column_stack([(z - z.mean()) / z.std() for z in (x, y)])
+    np.testing.assert_allclose(found.X, expected, rtol=1e-6)
+    wide, narrow = ("x", "y") if scale > 1 else ("y", "x")
+    note = read_clusterings(tmp_path / "table.npz", labels=["kind"]).notes[-1]
+    assert note.startswith(f"'{wide}' varies ")
+    assert f" times as much as '{narrow}'" in note
+    assert len(note) < 150
+
+
 def test_standardized_coordinates_have_mean_zero_and_deviation_one(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x,y,flat,kind\n1,1000,5,a\n2,3000,5,b\n6,2000,5,a\n")

@@ -348,6 +348,16 @@ def whole(tmp_path_factory):
     return path
 
 
+def test_a_header_that_ends_too_early_is_no_representation(tmp_path):
+    """NumPy tries headers of Python 2, too, whose mistakes are errors of the tokenizer."""
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (3L, "
+    array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    with zipfile.ZipFile(tmp_path / "rep.npz", "w") as archive:
+        archive.writestr("values.npy", array)
+    with pytest.raises(ValueError, match=r"rep\.npz is not a file that liftcluster wrote"):
+        lc.load_representation(tmp_path / "rep.npz")
+
+
 class TestCells:
     """h5ad files, whose library can bring its process down."""
 

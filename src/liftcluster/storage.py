@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Hashable
 from os import PathLike
 from pathlib import Path
@@ -57,16 +56,7 @@ def read_npz(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Array
         values = json.loads(str(arrays.pop("values")))
     except (FileNotFoundError, PermissionError, IsADirectoryError):
         raise
-    except (
-        OSError,
-        KeyError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        EOFError,
-        MemoryError,
-        zipfile.BadZipFile,
-    ) as error:
+    except Exception as error:  # a damaged file makes NumPy and zipfile raise nearly anything
         raise ValueError(f"{path} is not a file that liftcluster wrote: {error}") from error
     if not isinstance(values, dict):
         raise ValueError(f"{path} is not a file that liftcluster wrote")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from .._typing import Array, FloatArray
+from .._validation import column_ranges
 from ..partition import Partition
 from .matching import Wishes, match_rows
 from .opening import open_table
@@ -18,6 +19,7 @@ from .table import CellError, InputError, Table, first_repeated, listed
 __all__ = ["Clusterings", "read_clusterings"]
 
 _FAR_APART = 100.0  # ratio of spreads beyond which the widest column is all that counts
+_MANY_TIMES = 1e6  # beyond which only the size of such a ratio is shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,20 +236,32 @@ def _memberships(name: str, wishes: Wishes, columns: list[str]) -> Partition:
 
 
 def _standardized(X: Array) -> FloatArray:
-    """Mean zero, deviation one; a column that never varies stays where it is."""
-    spread = X.std(axis=0, dtype=np.float64)
-    return np.asarray((X - X.mean(axis=0, dtype=np.float64)) / np.where(spread > 0, spread, 1.0))
+    """Mean zero, deviation one; a column that never varies is zero."""
+    Z = X / _magnitudes(X)
+    spread = Z.std(axis=0)
+    return np.asarray((Z - Z.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+
+
+def _magnitudes(X: Array) -> FloatArray:
+    """The largest number of each column, in units of which no square is too large or too small."""
+    low, high = column_ranges(X)
+    largest = np.maximum(-low.astype(np.float64), high.astype(np.float64))
+    return np.where(largest > 0, largest, 1.0)
 
 
 def _note_scales(X: Array, columns: list[str], standardized: bool, notes: list[str]) -> None:
     if standardized or X.shape[1] != len(columns) or X.shape[1] < 2:
         return
-    spread = X.std(axis=0, dtype=np.float64)
+    unit = _magnitudes(X)
+    spread = (X / unit).std(axis=0) * unit
     wide, narrow = int(spread.argmax()), int(np.where(spread > 0, spread, np.inf).argmin())
     if spread[wide] > _FAR_APART * spread[narrow] > 0:
+        with np.errstate(over="ignore"):
+            times = spread[wide] / spread[narrow]
+        shown = f"{times:,.0f}" if times < _MANY_TIMES else f"{times:.0e}"
         notes.append(
-            f"{columns[wide]!r} varies {spread[wide] / spread[narrow]:,.0f} times as much as "
-            f"{columns[narrow]!r} and will outweigh it; --standardize gives all the same weight"
+            f"{columns[wide]!r} varies {shown} times as much as {columns[narrow]!r} and will "
+            "outweigh it; --standardize gives all the same weight"
         )
 
 
