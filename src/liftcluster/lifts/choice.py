@@ -161,7 +161,9 @@ def check_left_out(
 
 def _is_own_bandwidth(kernel: Any, bandwidth: Any) -> bool:
     own: Any = getattr(kernel, "bandwidth", None)
-    return bandwidth is None or np.array_equal(own, bandwidth)
+    if bandwidth is None or own is None or isinstance(bandwidth, str):
+        return bandwidth is None
+    return np.array_equal(own, bandwidth)
 
 
 def resolve_bandwidth(
