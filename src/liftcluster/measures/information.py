@@ -184,7 +184,7 @@ def _cell_information(a: float, b: FloatArray, n: int) -> FloatArray:
     # Sizes whose ranges are about equally wide share a rectangular array of terms.
     width_class = np.frexp(high - low + 1)[1]  # width ≤ 2^class
     for exponent in np.unique(width_class[~wide]).tolist():
-        members = np.flatnonzero((width_class == exponent) & ~wide)
+        members = np.flatnonzero(width_class == exponent)
         step = max(1, _CHUNK >> exponent)
         for start in range(0, len(members), step):
             m = members[start : start + step]
