@@ -82,7 +82,7 @@ def answer(command: str, after: float, tables: Path, folder: Path) -> float | No
     process.send_signal(signal.SIGINT)
     process.communicate()
     seconds = time.perf_counter() - began
-    if process.returncode == -signal.SIGINT:  # Python was about to leave, and hears no more
+    if process.returncode in (0, -signal.SIGINT):  # it was done, and Python about to leave
         return None
     if process.returncode != 128 + signal.SIGINT:
         sys.exit(f"{command}: ended with {process.returncode}")

@@ -82,8 +82,8 @@ def test_an_interrupt_ends_every_long_command_at_once_and_leaves_nothing_partial
         assert process.returncode == 0
         return
     code, _, err = stop(process, signal.SIGINT)
-    if code == -signal.SIGINT:  # its work was done, and Python about to leave
-        assert err == ""
+    if code in (0, -signal.SIGINT):  # its work was done, and Python about to leave
+        assert "Traceback" not in err
         return
     assert (code, err.splitlines()[-1:]) == (130, ["liftcluster: stopped"]), err
     assert "Traceback" not in err
