@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "default",
     deadline=None,  # machines are noisy
-    max_examples=40 * TIMES,
+    max_examples=40 * max(1, int(TIMES)),
     derandomize=bool(os.environ.get("CI")),
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -22,6 +22,21 @@ for name in ("SIGINT", "SIGHUP", "SIGTERM"):
     number = getattr(signal, name, None)
     if number is not None and signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def emulated_cores():
+    """As many cores as LIFTCLUSTER_TEST_CORES says, for .ci/processors; else those that are here.
+
+    OpenBLAS starts no more threads than there are cores unless it is told so while it runs.
+    """
+    if wanted := int(os.environ.get("LIFTCLUSTER_TEST_CORES", "0")):
+        import scipy.linalg  # noqa: F401  loads its own OpenBLAS
+        from threadpoolctl import ThreadpoolController
+
+        os.sched_getaffinity = lambda pid: set(range(wanted))
+        os.cpu_count = lambda: wanted
+        ThreadpoolController().limit(limits=wanted, user_api="blas")
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ NAN = float("nan")
             [0, 1, -1],
         ),
         (pd.Series(["u", "v"], dtype="category"), ("u", "v"), [0, 1]),
-        (iter(["a", "b"]), ("a", "b"), [0, 1]),
+        pytest.param(iter(["a", "b"]), ("a", "b"), [0, 1], id="iterator"),
     ],
     ids=str,
 )

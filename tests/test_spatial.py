@@ -104,8 +104,8 @@ def test_adco_has_one_bin_for_a_constant_axis(bins):
 
 def test_adco_has_ten_bins_unless_told():
     X, a, b = hard_pair(0)
-    assert adco(X, a, X, b) == adco(X, a, X, b, bins=10)
-    assert adco(X, a, X, b) != adco(X, a, X, b, bins=11)
+    assert adco(X, a, X, b) == pytest.approx(adco(X, a, X, b, bins=10), rel=1e-12)
+    assert abs(adco(X, a, X, b) - adco(X, a, X, b, bins=11)) > 1e-3
 
 
 @settings(max_examples=5)
@@ -165,7 +165,7 @@ def test_adco_is_as_far_for_the_next_bin_as_for_the_last():
     def from_spot(other):
         return adco(np.vstack([corner, spot]), a, np.vstack([corner, other]), a)
 
-    assert from_spot(near) == from_spot(far)
+    assert from_spot(near) == pytest.approx(from_spot(far), rel=1e-12)
     X, Y, Z = (np.vstack([corner, points]) for points in (spot, near, far))
     assert cdistance(X, a, Y, a) < cdistance(X, a, Z, a)
 
@@ -634,11 +634,18 @@ def test_few_points_or_many_axes_have_no_pair_approximated(n, d, exact):
 
 
 @pytest.mark.parametrize("measure", PAIRS)
-def test_the_tolerance_is_a_billionth_unless_told(measure):
+def test_default_tolerance_is_1e_minus_9(measure, monkeypatch):
     X, a, b = hard_pair(9, n=2001, d=2)
-    found = measure(X, a, X, b)
-    assert found == measure(X, a, X, b, tol=1e-9)
-    assert found != measure(X, a, X, b, tol=2e-9)
+    asked = []
+
+    def recorded(d, tol, degree=agreement._degree):
+        asked.append(tol)
+        return degree(d, tol)
+
+    monkeypatch.setattr(agreement, "_degree", recorded)
+    measure(X, a, X, b)
+    measure(X, a, X, b, tol=1e-6)
+    assert asked == [1e-9 / 2, 1e-6 / 2]  # each of exp(-t²) may err by half of it
 
 
 def test_no_more_cells_are_held_than_allowed(monkeypatch):
