@@ -1,12 +1,11 @@
 """Compare and combine clusterings by where their points are."""
 
-from importlib.metadata import version as _version
-
 import liftcluster_start as _start  # noqa: F401  first: it hears interrupts while the rest loads
 
 from . import anndata as anndata
 from . import datasets as datasets
 from . import plot as plot
+from ._version import __version__ as __version__
 from .combination import Consensus as Consensus
 from .combination import consensus as consensus
 from .comparison import compare as compare
@@ -52,8 +51,6 @@ from .tables import scan_table as scan_table
 from .tally import Tally as Tally
 from .transport import Transport as Transport
 from .transport import emd as emd
-
-__version__ = _version("liftcluster")
 
 __all__ = [
     "MEASURES",
