@@ -361,7 +361,7 @@ def test_an_interrupt_ends_with_130_and_says_so(run, mine, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("liftcluster.cli.commands.compare_two", interrupted)
+    monkeypatch.setattr("liftcluster.cli.work.compare_two", interrupted)
     found = run("compare", mine, "-l", "kmeans,ward")
     assert found == (130, "", "liftcluster: stopped\n")
 
@@ -396,7 +396,7 @@ def test_a_fault_of_ours_ends_with_1_and_asks_for_a_report(run, mine, monkeypatc
     def broken(*args, **kwargs):
         raise RuntimeError("on two\nlines")
 
-    monkeypatch.setattr("liftcluster.cli.commands.compare_two", broken)
+    monkeypatch.setattr("liftcluster.cli.work.compare_two", broken)
     code, out, err = run("compare", mine, "-l", "kmeans,ward")
     assert (code, out) == (1, "")
     assert "unexpected RuntimeError: on two lines" in err

@@ -10,7 +10,8 @@ ROOT = Path(liftcluster.__file__).parent
 
 # Each module may import from the lines above its own.
 LAYERS = [
-    ["_version", "_typing", "_memory", "_progress", "_writing", "_html", "_native", "_threads"],
+    ["_version", "_names", "_typing", "_memory", "_progress", "_writing", "_html", "_native"],
+    ["_checks", "_threads"],
     ["_arrays", "_dask"],
     ["_validation", "_labels", "distances", "sources"],
     ["reading", "tables"],
@@ -54,7 +55,8 @@ LAYERS = [
     ["report.making"],
     ["report"],
     ["plot", "anndata"],
-    ["files.table", "files.labels", "files.h5ad_reader"],
+    ["files.inputs", "files.labels", "files.h5ad_reader"],
+    ["files.table"],
     [
         "files.text",
         "files.arrays",
@@ -78,6 +80,7 @@ LAYERS = [
     ["paper.page"],
     ["paper.making"],
     ["paper"],
+    ["cli.text"],
     ["cli.application", "cli.options", "cli.showing", "cli.stopping", "cli.work"],
     ["cli.commands", "cli.reproducing", "cli.tour"],
     ["cli.running"],

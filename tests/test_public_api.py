@@ -5,11 +5,15 @@ import json
 import os
 import subprocess
 import sys
+from typing import get_args
 
 import lazy_loader
 import pytest
 
 import liftcluster as lc
+from liftcluster import _names, kernels, paper, scales
+from liftcluster.cli import reproducing
+from liftcluster.lifts.choice import LIFTS
 
 MODULES = {"anndata", "datasets", "plot"}
 
@@ -44,6 +48,22 @@ def test_every_public_function_has_an_example(name):
     assert ">>> " in inspect.getdoc(getattr(lc, name))
 
 
+@pytest.mark.parametrize(
+    ("names", "loaded"),
+    [
+        (get_args(_names.MeasureName), lc.MEASURES),
+        (get_args(_names.MethodName), lc.METHODS),
+        (get_args(_names.LiftName), LIFTS),
+        (get_args(_names.KernelName), kernels._BY_NAME),
+        (get_args(_names.BandwidthRule), scales._RULES),
+        (reproducing.SECTIONS, paper.SECTIONS),
+        (reproducing.SETS, paper.SETS),
+    ],
+)
+def test_names_known_before_loading_are_those_that_are_loaded(names, loaded):
+    assert names == tuple(loaded)
+
+
 HEAVY = ["numpy", "scipy", "scipy.stats", "scipy.optimize", "sklearn", "joblib", "ot", "pandas",
          "typer", "matplotlib", "dask", "torch", "anndata"]  # fmt: skip
 
@@ -70,3 +90,21 @@ def test_the_library_loads_only_what_is_used():
     )
     assert imported == []
     assert partition == measures == distance == ["numpy", "scipy"]
+
+
+def test_the_command_line_answers_without_loading_numpy():
+    mistakes = ["dance", "compare --bogus", "compare gone.csv -l u,v", "compare x --measures u",
+                "consensus x --method u", "compare x --lift u", "compare x --kernel u",
+                "compare x --bandwidth u", "consensus x -k three", "consensus x --out u.xls",
+                "consensus x --json --out -", "paper table-5"]  # fmt: skip
+    answers = ["--version", "--help", "compare --help"]
+    completion = {
+        "_LIFTCLUSTER_COMPLETE": "complete_bash",
+        "COMP_WORDS": "liftcluster compare --measures li",
+        "COMP_CWORD": "3",
+    }
+    run = "\ntry: main({!r})\nexcept SystemExit as end: assert end.code == {}, end.code"
+    steps = [run.format(line.split(), 2) for line in mistakes]
+    steps += [run.format(line.split(), 0) for line in answers]
+    steps += [f"\nimport os; os.environ.update({completion})", run.format([], 0)]
+    assert loaded_after("from liftcluster.cli import main" + "".join(steps)) == [["typer"]]
