@@ -11,7 +11,11 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-SOURCES = {path.relative_to(ROOT).as_posix() for path in (ROOT / "src").rglob("*.py")}
+SOURCES = {
+    path.relative_to(ROOT).as_posix()
+    for ending in ("*.py", "*.pyi")
+    for path in (ROOT / "src").rglob(ending)
+}
 ASSETS = {
     path.relative_to(ROOT).as_posix()
     for folder, ending in (("report/assets", "*"), ("_native", "*.[ch]"), (".", "py.typed"))

@@ -4,7 +4,7 @@ import runpy
 import sys
 
 NAMES = ("speed", "coverage", "compare", "consensus", "page", "device", "out-of-core", "dask")
-NAMES += ("soak", "fingerprint", "mutation", "signals")
+NAMES += ("soak", "fingerprint", "mutation", "signals", "start")
 FILES = {"dask": "scale_dask"}  # a file called dask would hide the library from the others here
 
 if len(sys.argv) < 2 or sys.argv[1].startswith("-"):

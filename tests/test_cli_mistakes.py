@@ -146,7 +146,7 @@ def test_a_file_in_a_folder_without_permission_is_refused_before_the_work(
     (folder / "found.csv").write_text("what was there\n")
     (folder / "found.html").write_text("what was there\n")
     monkeypatch.setattr(os, "access", lambda path, mode: not os.path.isdir(path))
-    monkeypatch.setattr("liftcluster.cli.commands.read_clusterings", None)
+    monkeypatch.setattr("liftcluster.cli.commands._read", None)
     assert "cannot be written: no permission" in mistake(command)
 
 
@@ -196,7 +196,7 @@ def test_a_file_without_permission_is_refused(mistake, folder, monkeypatch):
         return real(path, *args, **kwargs)
 
     (folder / "secret.csv").write_text(GOOD)
-    monkeypatch.setattr("liftcluster.files.opening.open", guarded, raising=False)
+    monkeypatch.setattr("liftcluster.files.inputs.open", guarded, raising=False)
     assert "secret.csv cannot be read: Permission denied" in mistake("compare secret.csv -l u,v")
 
 

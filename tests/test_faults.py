@@ -143,12 +143,12 @@ def test_who_is_terminated_while_writing_removes_what_is_half_written(tables, tm
 def test_a_long_call_into_a_library_does_not_keep_a_command_from_stopping(tables, tmp_path):
     # A hash of a hash of a hash ...: in Python's eyes one step, which takes minutes.
     script = (
-        "import hashlib, liftcluster.cli.commands as c; from liftcluster._writing import replacing\n"
+        "import hashlib, liftcluster.cli.work as w; from liftcluster._writing import replacing\n"
         "def work(*args):\n"
         "    with replacing('page.html') as temporary:\n"
         "        temporary.write_text('half'); print('begun', flush=True)\n"
         "        hashlib.pbkdf2_hmac('sha256', b'', b'', 10**9)\n"
-        "c.compare_two = work\n"
+        "w.compare_two = work\n"
         "from liftcluster_start import main; main()\n"
     )
     process = subprocess.Popen(
@@ -167,7 +167,7 @@ def test_a_long_call_into_a_library_does_not_keep_a_command_from_stopping(tables
 
 @pytest.mark.parametrize("after", [0.1, 0.3, 0.6])
 def test_an_interrupt_while_the_package_is_loaded_is_one_line(after, tables, tmp_path):
-    process = start("measures", tables, tmp_path)
+    process = start(LONG["exact"], tables, tmp_path)  # which is not done before the signal comes
     wait_until_it_hears(process, signal.SIGINT)
     time.sleep(after)
     assert stop(process, signal.SIGINT) == (130, "", "liftcluster: stopped\n")
@@ -344,7 +344,7 @@ def test_a_stopped_command_ends_at_once_by_its_exit_code(signals, monkeypatch, t
     path.write_text("x,u,v\n0,a,b\n1,b,b\n")
     ended = []
     monkeypatch.setattr(stopping.os, "_exit", ended.append)
-    work = "liftcluster.cli.commands.compare_two"
+    work = "liftcluster.cli.work.compare_two"
     monkeypatch.setattr(work, lambda *args: signal.raise_signal(signal.SIGTERM))
     with pytest.raises(SystemExit):
         liftcluster.cli.main(["compare", str(path), "-l", "u,v", "-q"])

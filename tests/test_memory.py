@@ -135,7 +135,7 @@ def test_memory_that_nobody_estimated_is_one_line_as_well(tmp_path, capsys, monk
     path = tmp_path / "mine.csv"
     path.write_text("x,u,v\n0,a,b\n1,b,b\n")
     monkeypatch.setattr(
-        "liftcluster.cli.commands.compare_two", lambda *args: np.empty(2**60, dtype=np.uint8)
+        "liftcluster.cli.work.compare_two", lambda *args: np.empty(2**60, dtype=np.uint8)
     )
     with pytest.raises(SystemExit) as stopped:
         main(["compare", str(path), "-l", "u,v", "-q"])

@@ -128,7 +128,7 @@ def test_a_key_changes_with_all_that_determines_the_answer(monkeypatch):
     ]
     assert len({piece.key, *(other.key for other in others)}) == 5
     before = piece.key
-    monkeypatch.setattr("liftcluster.paper.ledger.version", lambda name: "9.9")
+    monkeypatch.setattr("liftcluster.paper.ledger.__version__", "9.9")
     assert piece.key != before
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
-from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,6 +15,7 @@ from ._arrays import (
     to_numpy,
     without_gradients,
 )
+from ._checks import check_choice, check_count, check_positive
 from ._threads import in_order
 from ._typing import Array, FloatArray, RngLike
 
@@ -179,36 +177,6 @@ def make_rng(rng: RngLike) -> np.random.Generator:
             "rng must be a whole number from zero on, a numpy.random.Generator or None, "
             f"got {rng!r}"
         ) from None
-
-
-def check_count(value: Any, name: str, *, least: int = 1) -> int:
-    """An integer not below `least`."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value}")
-    return int(value)
-
-
-def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
-    """One of a few words; the error lists them."""
-    choices = list(choices)
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
-    return str(value)
-
-
-def check_positive(value: Any, name: str) -> float:
-    """A finite number above zero."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    try:
-        number = float(value)
-    except OverflowError:  # a whole number beyond all floats
-        number = math.inf
-    if not (math.isfinite(number) and number > 0):
-        raise ValueError(f"{name} must be positive and finite, got {value}")
-    return number
 
 
 def check_same_length(n: int, m: int, what: str, other: str) -> None:

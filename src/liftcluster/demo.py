@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from sklearn.cluster import AgglomerativeClustering, KMeans
-from sklearn.datasets import load_digits
 
 from ._typing import FloatArray
 from .combination import Consensus, consensus
@@ -26,6 +24,9 @@ __all__ = ["run_demo", "show_measures", "show_methods"]
 
 def run_demo(console: Console, seed: int, page: Path) -> None:
     """Compare, combine, and write a page about it."""
+    from sklearn.cluster import AgglomerativeClustering, KMeans
+    from sklearn.datasets import load_digits
+
     X, digits = load_digits(return_X_y=True)
     n, d = X.shape
     console.print(f"[bold]{n:,} handwritten digits[/bold], {d} pixels each, clustered three ways:")
@@ -65,6 +66,8 @@ def run_demo(console: Console, seed: int, page: Path) -> None:
 
 def _combine(console: Console, X: FloatArray, digits: Partition, seed: int) -> Partition:
     """A consensus of several clusterings, none of which knows the digits, and how it does."""
+    from sklearn.cluster import AgglomerativeClustering, KMeans
+
     inputs = {
         f"k-means {i + 1}": Partition.from_labels(
             KMeans(10, n_init=1, random_state=seed + i).fit(X).labels_

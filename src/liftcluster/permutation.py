@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed
 
 from ._arrays import from_device, row_blocks
 from ._progress import Advance, progress_bar
@@ -174,6 +173,8 @@ def _plain_null(
     n_jobs: int | None,
     advance: Advance,
 ) -> FloatArray:
+    from joblib import Parallel, delayed  # slow to import, and lifted measures do without
+
     def one(child: np.random.Generator) -> float:
         permuted = sides.with_second(_permuted(sides.b, child.permutation(sides.b.n)))
         return float(measure.function(*permuted.arguments(measure), **options))

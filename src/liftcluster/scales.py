@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from ._arrays import on_device, take, to_numpy
+from ._checks import check_bandwidth_rule
 from ._typing import Array, FloatArray, RngLike
 from ._validation import as_points, check_choice, check_count, make_rng
 from .distances import pairwise_distances
 
 __all__ = ["bandwidth"]
-
-_RULE = re.compile(r"\s*(?P<rule>[a-z]+)\s*(?:(?P<sign>[*/])\s*(?P<factor>\d+(?:\.\d*)?)\s*)?")
 
 
 def bandwidth(
@@ -62,7 +60,7 @@ def bandwidth(
     >>> bandwidth([[0.0], [1.0], [3.0]], "median/4")
     0.5
     """
-    base, factor = _parse(rule)
+    base, factor = check_bandwidth_rule(rule)
     check_choice(metric, ("euclidean", "cityblock"), "metric")
     points = as_points(X, device=True)
     sample = _sample(points, check_count(n_sample, "n_sample", least=2), rng)
@@ -116,19 +114,6 @@ _RULES = {
     "scott": _scott,
     "silverman": _silverman,
 }
-
-
-def _parse(rule: Any) -> tuple[str, float]:
-    match = _RULE.fullmatch(rule) if isinstance(rule, str) else None
-    if match is None or match["rule"] not in _RULES:
-        raise ValueError(
-            f"bandwidth rule must be one of {', '.join(_RULES)}, with a factor if you like "
-            f"(median/4); got {rule!r}"
-        )
-    factor = float(match["factor"]) if match["factor"] else 1.0
-    if factor == 0:
-        raise ValueError(f"the factor in bandwidth rule {rule!r} is zero")
-    return match["rule"], (1 / factor if match["sign"] == "/" else factor)
 
 
 def _sample(points: Array, size: int, rng: RngLike) -> FloatArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.metadata import version
 from os import PathLike
 from typing import Any
 
@@ -15,6 +14,7 @@ from ._dask import is_dask
 from ._progress import Advance, busy, progress_bar
 from ._typing import Array, FloatArray, Points
 from ._validation import as_points, check_positive
+from ._version import __version__
 from .checkpoint import Checkpoint, Position, random_state, restored
 from .chunked import fill_from_chunks, is_on_dask, map_chunks, tally_chunks
 from .kernels import as_kernel
@@ -76,7 +76,7 @@ def open_checkpoint(
         return None
     asked = {name: _described(value) for name, value in lifting.items()}
     work = {
-        "versions": {name: version(name) for name in ("liftcluster", "numpy")},
+        "versions": {"liftcluster": __version__, "numpy": np.__version__},
         "options": asked | {"kernel": _described(as_kernel(lifting["kernel"]))},
         "points": [stream.describe() for stream in streams],
     }

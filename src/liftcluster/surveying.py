@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from ._progress import busy, progress_bar
 from ._typing import Array, IntArray
@@ -25,7 +23,7 @@ from .lifts.choice import (
 from .lifts.fourier import SAMPLINGS
 from .lifts.grid import MOST_AXES
 from .lifts.nystrom import choose_landmarks, nystrom_from_landmarks
-from .lifts.transformer import fit_transformer_lift, is_transformer
+from .lifts.transformer import fit_transformer_lift, is_fitted, is_transformer
 from .sources import DaskRows, Source
 from .streams import point_blocks, width_of
 
@@ -218,11 +216,9 @@ def check_few(n: int, kernel: Kernel) -> None:
 
 
 def _fitted(transformer: Any, X: Source) -> Lift:
-    try:
-        check_is_fitted(transformer)
-    except NotFittedError:
+    if not is_fitted(transformer):
         raise ValueError(
             "a transformer for points that come in blocks must be fitted; fit it on a sample of "
             "them first"
-        ) from None
+        )
     return fit_transformer_lift(transformer, as_points(X.origin.first(X.part))[:1])

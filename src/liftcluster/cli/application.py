@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
+
+from .._version import __version__
 
 __all__ = ["EXIT_CODES", "app"]
 
@@ -27,7 +28,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(version("liftcluster"))
+        typer.echo(__version__)
         raise typer.Exit
 
 

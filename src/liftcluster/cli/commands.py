@@ -1,34 +1,22 @@
-"""The commands that read somebody's file: compare, consensus, report."""
+"""The commands that read somebody's file: compare, consensus, report.
+
+They import the library when they run, so that help and mistakes in arguments need not wait for it.
+"""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..files import (
-    Clusterings,
-    InputError,
-    check_target,
-    read_clusterings,
-    write_columns,
-)
+from ..files import InputError, check_file, check_target, write_columns
 from . import options as o
 from .application import EXIT_CODES, app
-from .showing import (
-    consensus_as_dict,
-    make_console,
-    show_comparison,
-    show_consensus,
-    show_csv,
-    show_json,
-    show_lift,
-    show_matrix,
-    show_notes,
-)
-from .work import combine, compare_all, compare_two, consensus_columns, make_page
+
+if TYPE_CHECKING:
+    from ..files import Clusterings
 
 __all__: list[str] = []
 
@@ -69,30 +57,34 @@ def compare_command(
 
     * `liftcluster compare mine.csv --labels kmeans --memberships "gmm=p0,p1,p2"`
     """
-    wanted, console = o.as_measures(measures), make_console()
+    wanted = o.as_measures(measures)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed, tol)
     read = _read(points, columns, labels, labels_file, memberships, id, standardize, labels_only)
     if len(read.partitions) < 2:
         raise InputError("one clustering cannot be compared; give --labels two or more")
+    from . import showing, work
+
     if len(read.partitions) == 2:
-        found = compare_two(read, wanted, lifting)
-        show_notes(read, quiet)
+        found = work.compare_two(read, wanted, lifting)
+        showing.show_notes(read, quiet)
         if json:
-            show_json(found.to_dict() | {"columns": read.columns})
+            showing.show_json(found.to_dict() | {"columns": read.columns})
         else:
-            show_comparison(console, found, verbose)
+            showing.show_comparison(showing.make_console(), found, verbose)
         return
-    tables, rep = compare_all(read, wanted, lifting)
-    show_notes(read, quiet)
+    tables, rep = work.compare_all(read, wanted, lifting)
+    showing.show_notes(read, quiet)
     names = list(read.partitions)
     if json:
         lifted = None if rep is None or rep.lift is None else rep.lift.describe()
-        show_json({"names": names, "columns": read.columns, "lift": lifted} | _as_lists(tables))
+        values = {"names": names, "columns": read.columns, "lift": lifted} | _as_lists(tables)
+        showing.show_json(values)
         return
+    console = showing.make_console()
     for measure, estimates in tables.items():
-        show_matrix(console, measure, names, estimates)
+        showing.show_matrix(console, measure, names, estimates)
     if verbose:
-        show_lift(console, rep)
+        showing.show_lift(console, rep)
 
 
 @app.command("consensus", epilog=EXIT_CODES)
@@ -146,18 +138,20 @@ def consensus_command(
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
     k, method = o.as_n_clusters(n_clusters), o.as_method(method)
     read = _read(points, columns, labels, labels_file, memberships, id, standardize, labels_only)
-    found = combine(read, k, method=method, **lifting)
-    show_notes(read, quiet)
-    table = consensus_columns(found, read)
+    from . import showing, work
+
+    found = work.combine(read, k, method=method, **lifting)
+    showing.show_notes(read, quiet)
+    table = work.consensus_columns(found, read)
     if out == "-":
-        show_csv(table)
+        showing.show_csv(table)
         return
     if out is not None:
         write_columns(out, table)
     if json:
-        show_json(consensus_as_dict(found, read, out))
+        showing.show_json(showing.consensus_as_dict(found, read, out))
         return
-    show_consensus(make_console(), found, verbose)
+    showing.show_consensus(showing.make_console(), found, verbose)
     if not quiet:
         hint = "--out consensus.csv writes it" if out is None else f"written to {out}"
         print(f"liftcluster: {hint}", file=sys.stderr)
@@ -216,7 +210,9 @@ def report_command(
     k = None if consensus is None else o.as_n_clusters(consensus)
     wanted, method = o.as_measures(measures) or None, o.as_method(method)
     read = _read(points, columns, labels, labels_file, memberships, id, standardize, False, view)
-    page = make_page(
+    from . import showing, work
+
+    page = work.make_page(
         read.partitions,
         read.X,
         measures=wanted,
@@ -227,9 +223,9 @@ def report_command(
         **lifting,
     )
     page.save(out)
-    show_notes(read, quiet)
+    showing.show_notes(read, quiet)
     if json:
-        show_json(page.to_dict() | {"out": str(out)})
+        showing.show_json(page.to_dict() | {"out": str(out)})
     elif not quiet:
         print(f"liftcluster: written to {out}; open it in a browser", file=sys.stderr)
 
@@ -245,14 +241,20 @@ def _read(
     labels_only: bool,
     view: str | None = None,
 ) -> Clusterings:
+    names, coordinates = o.names_of(labels), o.names_of(columns) or None
+    drawn = [] if view is None else o.names_of([view])
+    for file in (points, *(labels_file or [])):
+        check_file(file)
+    from ..files import read_clusterings
+
     return read_clusterings(
         points,
-        labels=o.names_of(labels),
-        columns=o.names_of(columns) or None,
+        labels=names,
+        columns=coordinates,
         labels_files=labels_file or [],
         memberships=memberships or [],
         id=id,
-        view=[] if view is None else o.names_of([view]),
+        view=drawn,
         standardize=standardize,
         points=not labels_only,
     )

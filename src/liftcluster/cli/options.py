@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
-from .._validation import check_choice, check_count, check_positive
+from .._checks import check_bandwidth_rule, check_choice, check_count, check_positive
+from .._names import KernelName, LiftName, MeasureName, MethodName
 from ..files import InputError, split_names
-from ..lifts.choice import LIFTS
-from ..measures.registry import MEASURES
-from ..methods.registry import METHODS
-from ..scales import bandwidth as bandwidth_rule
 
 __all__ = [
     "Bandwidth",
@@ -42,7 +39,8 @@ __all__ = [
     "names_of",
 ]
 
-KERNELS = ("gaussian", "laplace", "cauchy", "matern", "discrete")
+KERNELS, LIFTS = get_args(KernelName), get_args(LiftName)
+MEASURES, METHODS = get_args(MeasureName), get_args(MethodName)
 
 _FILES = "Which file and which columns"
 _LIFTING = "How points are lifted"
@@ -274,9 +272,7 @@ def _as_bandwidth(text: str) -> Any:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
         if text != "auto":
-            bandwidth_rule(
-                [[0.0], [1.0]], text
-            )  # any points do to find out if there is such a rule
+            check_bandwidth_rule(text)
         return text
     for number in numbers:
         check_positive(number, "--bandwidth")

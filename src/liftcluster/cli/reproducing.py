@@ -9,15 +9,16 @@ from typing import Annotated
 
 import typer
 
-from .._validation import check_choice
+from .._checks import check_choice
 from ..files import InputError
-from ..paper import SECTIONS, SETS, Settings, claims_in_words, make_paper
 from . import options as o
 from .application import EXIT_CODES, app
-from .showing import make_console
 
 __all__: list[str] = []
 
+# As the package paper has them, which help and completion need not load.
+SECTIONS = (*(f"table-{i}" for i in range(1, 5)), *(f"figure-{i}" for i in range(1, 10)))
+SETS = ("iris", "glass", "ionosphere", "soybean", "wine", "mnist-test", "mnist-train")
 _MOST_JOBS = 4  # each may need a gibibyte on MNIST
 
 
@@ -86,11 +87,15 @@ def paper_command(
     wanted = None
     if sets is not None:
         wanted = [check_choice(name, SETS, "--sets") for name in o.names_of(sets)]
-    made = make_paper(
+    folder, data = _folder(out), _data_folder(data)
+    from .. import paper
+    from .showing import make_console
+
+    made = paper.make_paper(
         chosen,
-        _folder(out),
-        _data_folder(data),
-        settings=Settings(full=full),
+        folder,
+        data,
+        settings=paper.Settings(full=full),
         sets=wanted,
         jobs=jobs or min(os.cpu_count() or 1, _MOST_JOBS),
         redo=redo,
@@ -98,11 +103,11 @@ def paper_command(
     )
     console = make_console()
     for name in made.sections:
-        console.print(f"[bold]{SECTIONS[name].title}[/bold]")
-        for line in claims_in_words(made.sections[name]["values"]):
+        console.print(f"[bold]{paper.SECTIONS[name].title}[/bold]")
+        for line in paper.claims_in_words(made.sections[name]["values"]):
             console.print(f"  {line}", markup=False)
         if made.sections[name]["missing"]:
-            titles = ", ".join(SETS[n].title for n in made.sections[name]["missing"])
+            titles = ", ".join(paper.SETS[n].title for n in made.sections[name]["missing"])
             console.print(f"  missing: {titles}", markup=False)
     for note in made.notes:
         _note(note, quiet)

@@ -15,8 +15,8 @@ import typer
 
 from . import commands, reproducing, tour  # noqa: F401  they enter the application
 from .application import app
-from .showing import visible
 from .stopping import Stop, stoppable
+from .text import visible
 
 __all__ = ["main"]
 

@@ -18,6 +18,7 @@ from rich.text import Text
 from ..combination import Consensus
 from ..explanation import Comparison, Estimate
 from ..files import Clusterings, write_csv
+from .text import visible
 
 __all__ = [
     "consensus_as_dict",
@@ -29,7 +30,6 @@ __all__ = [
     "show_lift",
     "show_matrix",
     "show_notes",
-    "visible",
 ]
 
 _WIDE = 120  # columns where there is no terminal to ask
@@ -38,11 +38,6 @@ _WIDE = 120  # columns where there is no terminal to ask
 def make_console() -> Console:
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=_WIDE)
-
-
-def visible(name: Any) -> str:
-    """A name out of somebody's file, without the characters that command a terminal."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(name))
 
 
 def show_notes(read: Clusterings, quiet: bool) -> None:

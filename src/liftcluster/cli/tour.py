@@ -1,4 +1,7 @@
-"""The commands that need no files: demo, measures, methods."""
+"""The commands that need no files: demo, measures, methods.
+
+They import the library when they run, so that help and mistakes in arguments need not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,8 @@ from typing import Annotated
 
 import typer
 
-from ..demo import run_demo, show_measures, show_methods
 from ..files import check_target
 from .application import app
-from .showing import make_console
 
 __all__: list[str] = []
 
@@ -27,16 +28,25 @@ def demo(
     Needs no files: the digits come with scikit-learn.
     """
     check_target(out, (".html", ".htm"))
+    from ..demo import run_demo
+    from .showing import make_console
+
     run_demo(make_console(), seed, out)
 
 
 @app.command()
 def measures() -> None:
     """List every distance between clusterings, what it needs and what it promises."""
+    from ..demo import show_measures
+    from .showing import make_console
+
     show_measures(make_console())
 
 
 @app.command()
 def methods() -> None:
     """List every consensus method, what it needs and where it comes from."""
+    from ..demo import show_methods
+    from .showing import make_console
+
     show_methods(make_console())

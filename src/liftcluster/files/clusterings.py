@@ -12,6 +12,7 @@ import numpy as np
 from .._typing import Array, FloatArray
 from .._validation import column_ranges
 from ..partition import Partition
+from .inputs import split_names
 from .matching import Wishes, match_rows
 from .opening import open_table
 from .table import CellError, InputError, Table, first_repeated, listed
@@ -171,17 +172,6 @@ def _find_memberships(
         f"--memberships {text!r}: {missing!r} is neither a column of {main.table.path} nor a file; "
         "write name=column,column,... or name=file"
     )
-
-
-def split_names(text: str) -> list[str]:
-    """Names between commas; quotes keep a comma inside a name.
-
-    >>> split_names('a, b,"c,d"')
-    ['a', 'b', 'c,d']
-    """
-    import csv
-
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def _choose_points(

@@ -16,6 +16,7 @@ import numpy as np
 from .._memory import check_memory, most_file_bytes
 from .._typing import Array
 from .._validation import first_bad_cell
+from .inputs import CellError, InputError
 
 __all__ = [
     "CellError",
@@ -29,26 +30,7 @@ __all__ = [
     "whole",
 ]
 
-
-_LONGEST_MESSAGE = 1200
 _MOST_COMPARED = 10_000  # names among which one that is nearly right is looked for
-
-
-class InputError(ValueError):
-    """A file or a choice of columns that cannot be used; the message says which and why."""
-
-    def __init__(self, message: str) -> None:
-        # Names out of a file may be of any length; which file and what to do stay to be seen.
-        long = len(message) > _LONGEST_MESSAGE
-        super().__init__(f"{message[:800]} … {message[-300:]}" if long else message)
-
-
-class CellError(InputError):
-    """A cell that should hold a number and does not."""
-
-    def __init__(self, message: str, column: str) -> None:
-        super().__init__(message)
-        self.column = column
 
 
 class Table(ABC):

@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import numpy as np
-
-from .._typing import Array
 from .._writing import replacing
-from .table import InputError
+from .inputs import InputError
+
+if TYPE_CHECKING:  # at run time only npz files need NumPy
+    from .._typing import Array
 
 __all__ = ["check_target", "write_columns", "write_csv"]
 
@@ -30,7 +30,7 @@ def write_columns(path: str | PathLike[str], columns: Mapping[str, Array]) -> No
 
     Examples
     --------
-    >>> import tempfile, pathlib
+    >>> import tempfile, pathlib, numpy as np
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = pathlib.Path(folder.name, "found.csv")
     >>> write_columns(path, {"name": np.array(["a", "b"]), "p": np.array([[1.0, 0.0], [0.5, 0.5]])})
@@ -119,6 +119,8 @@ def _write_text(delimiter: str, packed: bool) -> Callable[[IO[bytes], Mapping[st
 
 
 def _write_npz(file: IO[bytes], columns: Mapping[str, Array]) -> None:
+    import numpy as np
+
     plain = {name: a.astype(str) if a.dtype.kind == "O" else a for name, a in columns.items()}
     np.savez(file, allow_pickle=False, **plain)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from .._arrays import from_device, on_device
 from .._memory import check_memory
+from .._names import LiftName
 from .._typing import Array, Points, RngLike
 from .._validation import check_choice, check_count, column_ranges, make_rng
 from ..kernels import Discrete, Gaussian, Kernel, Precomputed, ShiftInvariant, as_kernel
@@ -36,7 +37,7 @@ __all__ = [
     "resolve_bandwidth",
 ]
 
-LIFTS = ("auto", "exact", "fourier", "structured", "grid", "nystrom")
+LIFTS: tuple[str, ...] = get_args(LiftName)
 DEFAULT_COMPONENTS = 2048
 _EXACT_UP_TO = 5000  # points for which the kernel trick costs less than random features
 _EXACT_WITHOUT_SPECTRUM_UP_TO = 20_000  # the same where the alternative is Nystroem

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import qmc
 
 from .._typing import Array, FloatArray, IntArray
 from .._validation import check_choice, check_count, check_positive
@@ -204,6 +203,8 @@ def _draw(
     if sampling == "iid":
         return kernel.sample_spectrum(n, d, rng), np.arange(n)
     if sampling == "quasi":
+        from scipy.stats import qmc  # slow to import, and most lifts are exact
+
         sobol = qmc.Sobol(kernel.n_uniforms(d), scramble=True, rng=rng)
         U = sobol.random_base2((n - 1).bit_length())[:n]
         # A run of 2ⁱ points is itself well spread, so runs vary less than single points do, and

@@ -8,14 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Points
 from .base import FeatureLift
 
-__all__ = ["TransformerLift", "fit_transformer_lift", "is_transformer"]
+__all__ = ["TransformerLift", "fit_transformer_lift", "is_fitted", "is_transformer"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +54,23 @@ def is_transformer(obj: Any) -> bool:
     return hasattr(obj, "transform") and hasattr(obj, "fit") and not isinstance(obj, type)
 
 
-def fit_transformer_lift(transformer: Any, X: Points) -> TransformerLift:
-    """Use a fitted transformer as it is; fit a copy of one that is not."""
-    X = _as_objects(X)
+def is_fitted(transformer: Any) -> bool:
+    from sklearn.exceptions import NotFittedError  # slow to import, and most lifts need none of it
+    from sklearn.utils.validation import check_is_fitted
+
     try:
         check_is_fitted(transformer)
     except NotFittedError:
+        return False
+    return True
+
+
+def fit_transformer_lift(transformer: Any, X: Points) -> TransformerLift:
+    """Use a fitted transformer as it is; fit a copy of one that is not."""
+    X = _as_objects(X)
+    if not is_fitted(transformer):
+        from sklearn.base import clone
+
         transformer = clone(transformer).fit(X)
     # One row tells how many features there are.
     return TransformerLift(

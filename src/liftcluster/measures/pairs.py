@@ -6,7 +6,6 @@ from math import sqrt
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components, min_weight_full_bipartite_matching
 
 from .._typing import Sparse
@@ -218,6 +217,8 @@ def accuracy(overlap: Contingency) -> float:
     if sp.issparse(table):
         matched = _heaviest_sparse_matching(table)
     else:
+        from scipy.optimize import linear_sum_assignment  # slow to import
+
         matched = table[linear_sum_assignment(table, maximize=True)].sum()
     return max(float((overlap.total - matched) / overlap.total), 0.0)
 

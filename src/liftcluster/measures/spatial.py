@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from .._arrays import row_blocks
@@ -134,6 +133,8 @@ def adco(X: Array, a: Partition, Y: Array, b: Partition, *, bins: int = 10) -> f
     )
     if np.array_equal(X, Y) and _same_clusters(R, S):
         return 0.0
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
     low = np.minimum(X.min(axis=0), Y.min(axis=0)).astype(np.float64)
     high = np.maximum(X.max(axis=0), Y.max(axis=0)).astype(np.float64)
     P, Q = _profiles(X, R, low, high, bins), _profiles(Y, S, low, high, bins)

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from .._version import __version__
 from .._writing import replacing
 from .data import Located, load
 from .record import circumstances
@@ -40,7 +40,7 @@ class Piece:
         """Changes with anything that could change the answer, and with nothing else."""
         determined_by = {
             "name": self.name,
-            "version": version("liftcluster"),
+            "version": __version__,
             "options": dict(self.options),
             "points": None if self.points is None else [self.points.name, self.points.digest],
             "needs": [piece.key for piece in self.needs],
@@ -90,7 +90,7 @@ class Ledger:
         kept = {
             "key": piece.key,
             "piece": piece.name,
-            "version": version("liftcluster"),
+            "version": __version__,
             "options": dict(piece.options),
             "circumstances": circumstances(),
             "seconds": seconds,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Array, FloatArray
+from .._version import __version__
 from ..explanation import Comparison, Move, find_moves, summarise
 from ..measures.registry import MEASURES
 from ..palette import COLOURS, match_colours
@@ -212,7 +213,7 @@ def _settings(found: Findings) -> list[list[str]]:
     versions = ", ".join(f"{p} {version(p)}" for p in ("numpy", "scipy", "scikit-learn", "POT"))
     rows += [
         ["seed", str(asked.seed)],
-        ["made by", f"liftcluster {version('liftcluster')}"],
+        ["made by", f"liftcluster {__version__}"],
         ["with", f"Python {platform.python_version()}, {versions}"],
     ]
     return rows

@@ -1,0 +1,46 @@
+"""Names of measures, methods, lifts, kernels and bandwidth rules, known before any is loaded."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+__all__ = ["BandwidthRule", "KernelName", "LiftName", "MeasureName", "MethodName"]
+
+MeasureName = Literal[
+    "lift_emd",
+    "lift_kd",
+    "lift_hausdorff",
+    "centroid",
+    "adco",
+    "cdistance",
+    "spri",
+    "spari",
+    "rand",
+    "jaccard",
+    "mirkin",
+    "fowlkes_mallows",
+    "adjusted_rand",
+    "accuracy",
+    "nmi",
+    "ami",
+    "vi",
+    "nvi",
+]
+MethodName = Literal[
+    "lift_km",
+    "lift_hac",
+    "lift_graph",
+    "lift_evidence",
+    "cspa",
+    "hgpa",
+    "mcla",
+    "hbgf",
+    "lwea",
+    "lwgp",
+    "evidence",
+    "majority",
+    "medoid",
+]
+LiftName = Literal["auto", "exact", "fourier", "structured", "grid", "nystrom"]
+KernelName = Literal["gaussian", "laplace", "cauchy", "matern", "discrete"]
+BandwidthRule = Literal["median", "mean", "scale", "scott", "silverman"]
