@@ -10,7 +10,7 @@ ROOT = Path(liftcluster.__file__).parent
 
 # Each module may import from the lines above its own.
 LAYERS = [
-    ["_typing", "_memory", "_progress", "_writing", "_html", "_native", "_threads"],
+    ["_typing", "_extras", "_memory", "_progress", "_writing", "_html", "_native", "_threads"],
     ["_arrays", "_dask"],
     ["_validation", "_labels", "distances", "sources"],
     ["reading", "tables"],

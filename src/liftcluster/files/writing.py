@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from .._extras import needs
 from .._typing import Array
 from .._writing import replacing
 from .table import InputError
@@ -144,10 +145,8 @@ def _check_pyarrow() -> None:
     try:
         importlib.import_module("pyarrow.parquet")
     except ImportError as error:
-        raise InputError(
-            'writing Parquet needs pyarrow: pip install "liftcluster[parquet]" '
-            f"({' '.join(str(error).split())})"
-        ) from None
+        why = " ".join(str(error).split())
+        raise InputError(f"{needs('pyarrow', 'writing Parquet')} ({why})") from None
 
 
 def _suffix(target: Path, suffixes: Collection[str]) -> str:
