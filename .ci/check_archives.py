@@ -34,7 +34,7 @@ def check_archive(path: str) -> None:
 
 def check_wheel(path: str, *, compiled: bool) -> None:
     with zipfile.ZipFile(path) as archive:
-        names = set(archive.namelist())
+        names = {name for name in archive.namelist() if not name.endswith("/")}
     wanted = {n.removeprefix("src/") for n in SOURCES | ASSETS if not n.endswith((".c", ".h"))}
     _lack(path, wanted, names)
     if not any(name.endswith("/LICENSE") for name in names):

@@ -10,8 +10,8 @@ ROOT = Path(liftcluster.__file__).parent
 
 # Each module may import from the lines above its own.
 LAYERS = [
-    ["_version", "_names", "_typing", "_memory", "_progress", "_writing", "_html", "_native"],
-    ["_checks", "_threads"],
+    ["_version", "_names", "_typing", "_extras", "_memory", "_progress", "_writing", "_html"],
+    ["_native", "_checks", "_threads"],
     ["_arrays", "_dask"],
     ["_validation", "_labels", "distances", "sources"],
     ["reading", "tables"],

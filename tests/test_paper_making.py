@@ -352,11 +352,11 @@ def test_the_same_numbers_give_the_same_files(tmp_path):
 
 def test_tables_do_without_matplotlib(tmp_path, monkeypatch):
     def absent():
-        raise ImportError('figures need matplotlib: pip install "liftcluster[plot]"')
+        raise ImportError("drawing figures needs matplotlib")
 
     monkeypatch.setattr(making_module, "load_matplotlib", absent)
     made = make_paper(["table-1", "figure-1", "figure-2"], tmp_path)
-    assert made.notes == ('figures need matplotlib: pip install "liftcluster[plot]"',)
+    assert made.notes == ("drawing figures needs matplotlib",)
     assert made.sections["figure-1"]["values"]["claims"][0]["holds"]
     assert "| ADCO |" in made.page.read_text()
     assert "![" not in made.page.read_text()

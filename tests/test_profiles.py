@@ -131,5 +131,5 @@ class TestPictures:
         import sys
 
         monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-        with pytest.raises(ImportError, match=r"liftcluster\[plot\]"):
+        with pytest.raises(ImportError, match="plotting needs matplotlib: pip install"):
             lc.bandwidth_profile(DATA.reference, DATA.first, DATA.X, bandwidths=2).plot()

@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from ._arrays import from_device
+from ._extras import needs
 from ._html import items, paragraph, table
 from ._typing import FloatArray, Points
 from .counting import Outline
@@ -221,9 +222,8 @@ class Comparison:
         try:
             import pandas as pd
         except ImportError:
-            raise ImportError(
-                "to_frame needs pandas: pip install pandas; to_dict does without"
-            ) from None
+            message = needs("pandas", "to_frame")
+            raise ImportError(f"{message}; to_dict needs no package") from None
         rows = {
             name: {
                 "value": e.value,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._extras import needs
 from ._typing import FloatArray, Points
 from .palette import BLUE, COLOURS, MARKERS, ORANGE, match_colours
 from .planes import lay_out, look_at
@@ -402,5 +403,5 @@ def _axes(ax: Any) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError('pictures need matplotlib: pip install "liftcluster[plot]"') from None
+        raise ImportError(needs("matplotlib", "plotting")) from None
     return plt.subplots(layout="constrained")[1]

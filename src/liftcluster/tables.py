@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._extras import needs
 from ._typing import Array
 from .sources import Origin, Source
 
@@ -222,6 +223,4 @@ def _needed() -> Any:
     try:
         return importlib.import_module("pyarrow.dataset")
     except ImportError:
-        raise ImportError(
-            'reading tables in batches needs pyarrow: pip install "liftcluster[parquet]"'
-        ) from None
+        raise ImportError(needs("pyarrow", "reading tables in batches")) from None

@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32
+#include <malloc.h>
+#endif
 
 #include "lift.h"
 
@@ -18,6 +21,28 @@ TARGET_PUSH(TARGET)
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
+
+/* Zeros that begin at a cache line, to be freed by free_lines. */
+static void *allocate_lines(size_t bytes)
+{
+#ifdef _WIN32 /* the C library there has no posix_memalign */
+    void *p = _aligned_malloc(bytes, 64);
+#else
+    void *p = NULL;
+    if (posix_memalign(&p, 64, bytes))
+        p = NULL;
+#endif
+    return p ? memset(p, 0, bytes) : NULL;
+}
+
+static void free_lines(void *p)
+{
+#ifdef _WIN32
+    _aligned_free(p);
+#else
+    free(p);
+#endif
+}
 
 #define REAL float
 #define INTEGER int32_t

@@ -74,7 +74,8 @@ typedef struct {
 } kernel_set;
 
 extern const kernel_set kernels_portable;
-#if defined(__x86_64__) || defined(_M_X64)
+/* On Windows GCC aligns the stack to 16 bytes only, so spilled vectors of more would crash there. */
+#if defined(__x86_64__) && (!defined(_WIN32) || defined(__clang__))
 #define LIFTCLUSTER_X86 1
 extern const kernel_set kernels_avx2, kernels_avx512;
 #endif

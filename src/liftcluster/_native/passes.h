@@ -38,22 +38,17 @@ static int64_t R(round_up)(int64_t n, int64_t step) { return (n + step - 1) / st
 
 static void *R(cache_lines)(int64_t count)
 {
-    size_t bytes = (size_t)R(round_up)(count * (int64_t)sizeof(REAL) + 64, 64);
-    void *p = NULL;
-    if (posix_memalign(&p, 64, bytes))
-        return NULL;
-    memset(p, 0, bytes);
-    return p;
+    return allocate_lines((size_t)R(round_up)(count * (int64_t)sizeof(REAL) + 64, 64));
 }
 
 static void R(dismiss)(R(worker) *w)
 {
-    free(w->signs);
-    free(w->lengths);
-    free(w->W);
-    free(w->U);
-    free(w->scratch);
-    free(w->P);
+    free_lines(w->signs);
+    free_lines(w->lengths);
+    free_lines(w->W);
+    free_lines(w->U);
+    free_lines(w->scratch);
+    free_lines(w->P);
 }
 
 /* Memory for one pass, and the map in the form that the inner loops want. */
@@ -409,7 +404,7 @@ static int64_t R(sums)(const lift_map *map, const point_set *points, int64_t sta
         status = R(sum_blocks)(&w, &roll, members, start, stop, F, ldf, sums, ld);
     }
     R(dismiss)(&w);
-    free(F);
+    free_lines(F);
     free(roll.first);
     free(roll.global);
     free(roll.local);
@@ -527,8 +522,8 @@ static int64_t R(scores)(const lift_map *map, const point_set *points, int64_t s
             status = R(score_blocks)(&w, start, stop, packed, ldv, k, Q, scores);
         }
     }
-    free(packed);
-    free(Q);
+    free_lines(packed);
+    free_lines(Q);
     R(dismiss)(&w);
     return status;
 }
@@ -560,7 +555,7 @@ static int64_t R(features)(const lift_map *map, const point_set *points, int64_t
             }
         }
     }
-    free(Q);
+    free_lines(Q);
     R(dismiss)(&w);
     return status;
 }

@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from .._extras import needs
 from .._memory import most_file_bytes
 from .._typing import Array
 from .table import InputError, Table, as_numbers, check_size
@@ -33,7 +34,7 @@ class AnnDataTable(Table):
 
     def __init__(self, path: Path) -> None:
         if find_spec("anndata") is None:
-            raise InputError(f'reading {path} needs anndata: pip install "liftcluster[anndata]"')
+            raise InputError(needs("anndata", f"reading {path}"))
         self.path = path
         self._reader = subprocess.Popen(
             [sys.executable, "-P", str(_READER), str(path), str(most_file_bytes())],

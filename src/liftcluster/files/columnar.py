@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._extras import needs
 from .._typing import Array
 from .table import InputError, Table, as_numbers, check_size, refuse_twice, whole
 
@@ -61,9 +62,7 @@ def _needed(path: Path) -> Any:
     try:
         return importlib.import_module("pyarrow.parquet")
     except ImportError:
-        raise InputError(
-            f'reading {path} needs pyarrow: pip install "liftcluster[parquet]"'
-        ) from None
+        raise InputError(needs("pyarrow", f"reading {path}")) from None
 
 
 def _is_numeric(kind: Any) -> bool:

@@ -14,6 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from .._extras import needs
 from .._writing import replacing
 from .inputs import InputError
 
@@ -146,10 +147,8 @@ def _check_pyarrow() -> None:
     try:
         importlib.import_module("pyarrow.parquet")
     except ImportError as error:
-        raise InputError(
-            'writing Parquet needs pyarrow: pip install "liftcluster[parquet]" '
-            f"({' '.join(str(error).split())})"
-        ) from None
+        why = " ".join(str(error).split())
+        raise InputError(f"{needs('pyarrow', 'writing Parquet')} ({why})") from None
 
 
 def _suffix(target: Path, suffixes: Collection[str]) -> str:

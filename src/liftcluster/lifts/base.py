@@ -17,7 +17,7 @@ from .._dask import is_dask, lazy_rows
 from .._threads import in_order, one_thread, runs
 from .._typing import Array, FloatArray, IntArray, Points
 from ..stack import Rows, as_rows
-from .device import device_scores, device_sums, rows_of
+from .device import device_scores, device_sums, row_units, rows_of
 
 __all__ = ["FeatureLift", "Lift", "as_vectors", "sums_of_many", "take_rows"]
 
@@ -174,8 +174,7 @@ class FeatureLift(Lift):
         def fill(rows: slice) -> None:
             for block in row_blocks(rows.stop - rows.start, self.block_width):
                 here = slice(rows.start + block.start, rows.start + block.stop)
-                Z = self.features(X[here])
-                scores[here] = Z @ V.T.astype(Z.dtype, copy=False)
+                scores[here] = _inner_products(self.features(X[here]), V)
 
         for _ in _over_runs(fill, len(X), self.spreads_over_threads):
             pass
@@ -247,6 +246,14 @@ def as_vectors(V: Any, n_components: int) -> FloatArray:
             f"vectors must have shape (k, {n_components}) to be scored by this lift, got {V.shape}"
         )
     return V
+
+
+def _inner_products(Z: Any, V: FloatArray) -> Any:
+    """ZVᵀ; for single floats in units of each vector, which may be beyond their range."""
+    if Z.dtype != np.float32:
+        return Z @ V.T.astype(Z.dtype, copy=False)
+    units = row_units(V)
+    return (Z @ (V / units[:, None]).T.astype(np.float32)) * units
 
 
 def _product(block: Any, Z: Any) -> Array:

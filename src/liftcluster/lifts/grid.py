@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._arrays import namespace, send
+from .._native import warn_if_missing
 from .._typing import Array, FloatArray, Points
 from .._validation import as_points, column_ranges
 from ..kernels import Gaussian, Kernel, kernel_from_state
@@ -108,6 +109,8 @@ class GridLift(FeatureLift):
         """(n, ρ) features of points inside the box."""
         if ready(X) and self._native is not None:
             return map_features(self._native, X) * self.roots.astype(self.dtype)
+        if isinstance(X, np.ndarray):
+            warn_if_missing(len(X) * self.n_components)
         xp, n = namespace(X), X.shape[0]
         precision = xp.float32 if self.dtype == np.float32 else xp.float64
         U = (xp.astype(X, xp.float64) - send(self.centre, X)) / self.kernel.scale

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NoReturn, Self, TypeVar
 import numpy as np
 
 from .._arrays import full_precision, namespace, on_device
+from .._native import warn_if_missing
 from .._typing import Array, FloatArray, IntArray, Points
 from .._validation import as_points
 from ..kernels import ShiftInvariant
@@ -111,6 +112,7 @@ class TrigonometricLift(FeatureLift):
             Z = self._of_pairs(self._by_waves(X, lambda waves: waves.features(X)))
             single = self.dtype == np.float32
             return xp.astype(Z, xp.float32 if single else xp.float64, copy=False)
+        warn_if_missing(len(X) * self.n_components)
         with np.errstate(over="ignore", invalid="ignore"):  # infinitely far is too far
             U = (np.asarray(X, dtype=np.float64) - self.centre) / self.kernel.scale
         if not (np.abs(U) < _FARTHEST).all():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._extras import how_to_install, needs
 from .._typing import FloatArray, IntArray, RngLike, Sparse
 from .._validation import check_choice, check_count, check_positive, make_rng
 from .spectral import factor_cut, normalised_cut, transfer_cut
@@ -237,7 +238,7 @@ def _available(partitioner: str | None) -> str:
         warnings.warn(
             "pymetis is not installed, so the graph is cut by eigenvectors, which does not balance "
             'the parts: say partitioner="spectral" if that is what you want, or install METIS with '
-            'pip install "liftcluster[graph]"',
+            + how_to_install("pymetis"),
             UserWarning,
             stacklevel=3,
         )
@@ -305,6 +306,4 @@ def _require(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise ImportError(
-            f'this method needs {module}; install it with: pip install "liftcluster[graph]"'
-        ) from error
+        raise ImportError(needs(module, "this method")) from error

@@ -39,7 +39,7 @@ class Method:
     bandwidth : str
         The rule that bandwidth="auto" stands for: by evidence, see benchmarks/consensus.py.
     extra : str or None
-        What to install it with: ``pip install "liftcluster[...]"``.
+        The extra of liftcluster that has the packages it needs.
     reference : str
     """
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._extras import needs
 from ..palette import BLUE, COLOURS, ORANGE
 from . import printed
 from .digits import SHOWN, digit_title
@@ -32,7 +33,7 @@ def load_matplotlib() -> Any:
     try:
         from matplotlib.figure import Figure  # which opens no window, unlike pyplot
     except ImportError:
-        raise ImportError('figures need matplotlib: pip install "liftcluster[plot]"') from None
+        raise ImportError(needs("matplotlib", "drawing figures")) from None
     return Figure
 
 
