@@ -15,6 +15,7 @@ import pytest
 
 import liftcluster as lc
 from liftcluster import _arrays
+from liftcluster._native import kernels
 from liftcluster.lifts import device as device_sums_module
 from liftcluster.lifts import fused, waves
 from liftcluster.lifts.device import members_on
@@ -103,7 +104,9 @@ def test_a_grid_gives_the_same_vectors_on_a_device(send, rng, labels, d):
     X = rng.normal(size=(900, d))
     options = {"lift": "grid", "bandwidth": 2.0}
     expected, got = (lc.represent(Y, labels, **options) for Y in (X, send(X)))
-    np.testing.assert_allclose(got.sums, expected.sums, rtol=1e-10, atol=1e-9)
+    # Where finufft sums, it errs by a hundredth of the grid's error for each point.
+    atol = 1e-9 if kernels() else expected.lift.error / 100 * len(X)
+    np.testing.assert_allclose(got.sums, expected.sums, rtol=1e-10, atol=atol)
 
 
 @pytest.mark.parametrize(
