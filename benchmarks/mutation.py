@@ -485,7 +485,7 @@ def _pytest(arguments: list[str], plugins: list) -> int:
     return int(pytest.main([*_QUIET, *arguments], plugins=plugins))
 
 
-_QUIET = ["-q", "-p", "no:cacheprovider", "--no-header", "--tb=no"]
+_QUIET = ["-q", "-n0", "-m", "", "-p", "no:cacheprovider", "--no-header", "--tb=no"]
 _QUIET += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # what is imported before the fork
 
 
@@ -549,6 +549,7 @@ def main() -> None:
     parser.add_argument("--lines", help="only these lines, such as 10,20-30")
     parser.add_argument("--sample", type=int, help="so many mutants of each module, by chance")
     options = parser.parse_args()
+    os.environ.setdefault("LIFTCLUSTER_LONG", "1")  # as many examples as .ci/coverage draws
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # a process with threads must not be forked
     os.environ["CI"] = "true"

@@ -1,5 +1,23 @@
-"""How many times as many examples as in `.ci/run`: `LIFTCLUSTER_LONG`, which `.ci/long` sets."""
+"""How many random examples the tests draw, by the variable `LIFTCLUSTER_LONG`.
 
+Unset, as in `python -m pytest`: a quarter of the usual number. `.ci/coverage` sets 1, with fixed
+seeds; `.ci/long` sets 50, with new examples each time.
+"""
+
+import math
 import os
 
-TIMES = int(os.environ.get("LIFTCLUSTER_LONG", "1"))
+import pytest
+
+TIMES = float(os.environ.get("LIFTCLUSTER_LONG", "0.25"))
+IS_LONG = TIMES > 1
+
+
+def examples(n: int) -> int:
+    """How many to draw where n are usual."""
+    return math.ceil(n * TIMES)
+
+
+def also(*case: object) -> object:
+    """A case of ``parametrize`` that belongs to the long form, beside one that is always tested."""
+    return pytest.param(*case, marks=pytest.mark.long)

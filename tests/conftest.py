@@ -7,6 +7,14 @@ import pytest
 from amount import TIMES
 from hypothesis import HealthCheck, settings
 
+# Workers of pytest-xdist share the cores: threads of one would wait for those of the others. Read by
+# OpenBLAS and OpenMP when they are loaded, and by the processes that tests start.
+workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0"))
+share = max(1, (os.cpu_count() or 1) // workers) if workers else 0
+if share:
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, str(share))
+
 settings.register_profile(
     "default",
     deadline=None,  # machines are noisy
@@ -25,17 +33,20 @@ for name in ("SIGINT", "SIGHUP", "SIGTERM"):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def emulated_cores():
-    """As many cores as LIFTCLUSTER_TEST_CORES says, for .ci/processors; else those that are here.
+def cores():
+    """How many threads the libraries may use: a share of the cores, or what .ci/processors says.
 
-    OpenBLAS starts no more threads than there are cores unless it is told so while it runs.
+    NumPy may have been loaded before the variables above were set, and OpenBLAS starts no more
+    threads than there are cores unless it is told so while it runs.
     """
-    if wanted := int(os.environ.get("LIFTCLUSTER_TEST_CORES", "0")):
-        import scipy.linalg  # noqa: F401  loads its own OpenBLAS
+    emulated = int(os.environ.get("LIFTCLUSTER_TEST_CORES", "0"))
+    if emulated:
+        os.sched_getaffinity = lambda pid: set(range(emulated))
+        os.cpu_count = lambda: emulated
+    if wanted := emulated or share:
+        import scipy.linalg  # noqa: F401  loads an OpenBLAS of its own
         from threadpoolctl import ThreadpoolController
 
-        os.sched_getaffinity = lambda pid: set(range(wanted))
-        os.cpu_count = lambda: wanted
         ThreadpoolController().limit(limits=wanted, user_api="blas")
 
 

@@ -369,6 +369,7 @@ rep.save(folder + "/rep.npz")
 """
 
 
+@pytest.mark.long
 def test_work_that_is_killed_again_and_again_ends_with_the_bits_of_its_own_lift(tmp_path):
     X, labels = problem()
     as_memmap(tmp_path, "X", X).flush()

@@ -1,7 +1,6 @@
 """Mistakes on the command line: one clear line, exit code 2, and no partial file."""
 
 import os
-import subprocess
 import sys
 
 import pytest
@@ -209,14 +208,6 @@ def test_a_full_disk_leaves_what_was_there(mistake, folder, monkeypatch):
     monkeypatch.setattr("liftcluster.files.writing.write_csv", full)
     command = "consensus mine.csv -c x,y -l u,v -k 2 --out found.csv"
     assert "found.csv cannot be written: No space left on device" in mistake(command)
-
-
-def test_output_to_a_full_device_is_one_line():
-    with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "liftcluster", "measures"]
-        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert ended.returncode == 2
-    assert ended.stderr == "liftcluster: the output cannot be written: No space left on device\n"
 
 
 def test_warnings_advise_nothing_that_the_command_line_does_not_have(folder, capsys, monkeypatch):

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import oracles_consensus as oracle
 import pytest
+from amount import examples
 from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import AgglomerativeClustering, KMeans, SpectralClustering
 from sklearn.datasets import load_iris
@@ -63,7 +64,7 @@ def small_representation(seed, s_each=(3, 2, 3)):
     return lc.represent(X, parts, bandwidth=1.0, weights=rng.uniform(0.5, 2, 40))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(examples(5)))
 @pytest.mark.parametrize("k", [2, 3])
 def test_k_means_finds_the_best_of_all_groupings(seed, k):
     rep = small_representation(seed)

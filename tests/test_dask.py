@@ -18,6 +18,7 @@ from generators import blobs, soft_memberships
 
 import liftcluster as lc
 from liftcluster import _dask
+from liftcluster._native import kernels
 from liftcluster._threads import n_threads
 from liftcluster.chunked import add_up_chunks
 from liftcluster.streams import as_stream
@@ -111,6 +112,8 @@ def test_a_cluster_of_processes_gives_the_answer_of_memory(client, rows, toleran
     assert found.lift.fingerprint() == expected.lift.fingerprint()
     assert found.lift.dtype == np.float32
     assert found.cluster_names == expected.cluster_names
+    if kernels() is None:  # NumPy adds single floats of whole blocks, and rounds each
+        tolerance = np.sqrt(len(dense)) * np.finfo(np.float32).eps
     assert relative(found, expected) < tolerance
 
 
@@ -125,6 +128,7 @@ def test_every_scheduler_gives_the_same_bits(client):
         np.testing.assert_array_equal(other, found[0])
 
 
+@pytest.mark.long
 def test_a_killed_worker_changes_nothing(client):
     X, labels = lazy_problem(30, seconds=0.1)
     lift = single_floats(points_of(np.arange(ROWS)))
@@ -369,8 +373,14 @@ def test_scores_are_lazy_and_those_of_memory(client):
     assert isinstance(scores, da.Array)
     assert (scores.shape, scores.chunks[0], scores.dtype) == ((4 * ROWS, K), X.chunks[0], float)
     assert (nearest.shape, nearest.chunks, nearest.dtype) == ((4 * ROWS,), X.chunks[:1], np.int64)
-    np.testing.assert_array_equal(scores.compute(), lift.scores(dense, V))
-    np.testing.assert_array_equal(nearest.compute(), lift.assign(dense, V))
+    # NumPy's products of single floats round by where in a block a row is; the kernels do not.
+    expected = lift.scores(dense, V)
+    rounding = 0 if kernels() else 8 * np.finfo(np.float32).eps  # of inner products of unit vectors
+    np.testing.assert_allclose(scores.compute(), expected, rtol=0, atol=rounding)
+    best, second = np.sort(expected)[:, :-3:-1].T
+    clear = best - second > 2 * rounding
+    assert clear.mean() > 0.99
+    np.testing.assert_array_equal(nearest.compute()[clear], lift.assign(dense, V)[clear])
     assert scores[:3].compute().shape == (3, K)
 
 

@@ -40,6 +40,7 @@ def test_threads_processes_and_hash_seeds_change_no_bit(plain):
     assert {name for name in plain if plain[name][0] != other[name][0]} == set()
 
 
+@pytest.mark.long
 def test_without_the_kernels_in_c_the_digits_are_the_same(plain):
     other = fingerprint(**threads(2), LIFTCLUSTER_NATIVE="off")
     for name, (_, digits) in plain.items():

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from amount import TIMES
+from amount import IS_LONG, also
 
 import liftcluster as lc
 import liftcluster.cli
@@ -63,11 +63,12 @@ def stop(process, by):
     return process.returncode, out, err
 
 
-MOMENTS = [0.0, 1.5] if TIMES == 1 else np.linspace(0, 6, 20).round(2).tolist()
+MOMENTS = np.linspace(0, 6, 20).round(2).tolist() if IS_LONG else [0.0, 1.5]
+FIRST = [("transport", 0.0), ("page", 0.5)]
+LISTED = [(name, after) for name in LONG for after in MOMENTS if (name, after) not in FIRST]
 
 
-@pytest.mark.parametrize("after", MOMENTS)
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize(("name", "after"), [*FIRST, *(also(*case) for case in LISTED)])
 def test_an_interrupt_ends_every_long_command_at_once_and_leaves_nothing_partial(
     name, after, tables, tmp_path
 ):
@@ -108,7 +109,7 @@ def unfinished(folder):
     return [path for path in folder.iterdir() if path.name.startswith(".liftcluster-")]
 
 
-@pytest.mark.parametrize("what", WRITERS)
+@pytest.mark.parametrize("what", ["table", *(also(what) for what in WRITERS if what != "table")])
 def test_who_is_killed_while_writing_leaves_the_old_file_as_it_was(what, tmp_path):
     target = tmp_path / f"found.{ENDINGS[what]}"
     target.write_text("what was there")
@@ -129,6 +130,7 @@ def test_who_is_killed_while_writing_leaves_the_old_file_as_it_was(what, tmp_pat
     assert len(left) == 1
 
 
+@pytest.mark.long
 def test_who_is_terminated_while_writing_removes_what_is_half_written(tables, tmp_path):
     command = (
         "consensus {huge} --labels-only -l u,v,w -k 3 --method majority -q -o {folder}/found.csv"
@@ -160,7 +162,7 @@ def test_a_long_call_into_a_library_does_not_keep_a_command_from_stopping(tables
     )
     assert process.stdout.readline() == "begun\n"
     assert len(unfinished(tmp_path)) == 1
-    time.sleep(1)
+    time.sleep(0.2)
     assert stop(process, signal.SIGINT) == (130, "", "liftcluster: stopped\n")
     assert [*tmp_path.iterdir()] == []
 
@@ -173,7 +175,7 @@ def test_an_interrupt_while_the_package_is_loaded_is_one_line(after, tables, tmp
     assert stop(process, signal.SIGINT) == (130, "", "liftcluster: stopped\n")
 
 
-@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("by", [signal.SIGTERM, also(signal.SIGHUP)])
 def test_a_scheduler_or_a_closed_terminal_stops_a_command_as_ctrl_c_does(by, tables, tmp_path):
     process = start(LONG["transport"], tables, tmp_path)
     wait_until_it_hears(process)
@@ -191,24 +193,6 @@ def test_an_impatient_second_interrupt_changes_nothing(loaded, tables, tmp_path)
     assert stop(process, signal.SIGINT)[::2] == (130, "liftcluster: stopped\n")
 
 
-def test_who_asked_to_be_left_alone_by_a_signal_is(tables, tmp_path):
-    script = (
-        "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); "  # as nohup does
-        "from liftcluster_start import main; main()"
-    )
-    page = tmp_path / "page.html"
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, "demo", "--out", str(page)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    wait_until_it_hears(process)
-    process.send_signal(signal.SIGHUP)
-    process.communicate(timeout=120)
-    assert process.returncode == 0
-    assert page.exists()
-
-
 def limited(bytes_):
     """Files may not grow beyond so many bytes, which to a writer is a disk that is full."""
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_, bytes_))
@@ -218,10 +202,16 @@ def limited(bytes_):
     "command",
     [
         "consensus {large} --labels-only -l u,v,w -k 3 --method majority -o {folder}/found.csv",
-        "consensus {large} --labels-only -l u,v,w -k 3 --method majority -o {folder}/found.csv.gz",
-        "consensus {large} --labels-only -l u,v,w -k 3 --method majority -o {folder}/found.npz",
-        "consensus {large} --labels-only -l u,v,w -k 3 --method majority -o {folder}/found.parquet",
-        "report {middling} -c x,y,z -l u,v --out {folder}/page.html",
+        also(
+            "consensus {large} --labels-only -l u,v,w -k 3 --method majority -o {folder}/found.csv.gz"
+        ),
+        also(
+            "consensus {large} --labels-only -l u,v,w -k 3 --method majority -o {folder}/found.npz"
+        ),
+        also(
+            "consensus {large} --labels-only -l u,v,w -k 3 --method majority -o {folder}/found.parquet"
+        ),
+        also("report {middling} -c x,y,z -l u,v --out {folder}/page.html"),
     ],
 )
 def test_a_disk_that_fills_up_leaves_what_was_there(command, tables, tmp_path):
@@ -314,6 +304,14 @@ def test_a_signal_interrupts_the_work_once_and_gives_its_exit_code(by, signals):
         signal.raise_signal(by)
     assert (stop.wanted, stop.exit_code) == (True, 128 + by)
     signal.raise_signal(by)  # which nobody hears
+
+
+def test_a_signal_that_was_ignored_before_stays_so(signals):
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    stop = Stop()
+    with stoppable(stop):
+        signal.raise_signal(signal.SIGHUP)
+    assert not stop.wanted
 
 
 def test_signals_are_as_they_were_where_nobody_sent_one(signals):

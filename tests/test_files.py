@@ -1,6 +1,5 @@
 """Tables on disk: what is read is what was written, and a mistake is named where it is."""
 
-import contextlib
 import csv
 import gzip
 import io
@@ -585,38 +584,3 @@ def _is_special(text):
         text.lower() in ("", "na", "nan", "none", "null", "n/a", "<na>")
         or text.lstrip("-").replace(".0", "").isdecimal()
     )
-
-
-MAGIC = [
-    b"",
-    b"\x93NUMPY\x01\x00",
-    b"PK\x03\x04",
-    b"PAR1",
-    b"\x89HDF\r\n\x1a\n",
-    b"\x1f\x8b\x08\x00",
-    b"\xff\xfe",
-    b"x,kind\n",
-]
-TABLE_CHARACTERS = st.text(st.sampled_from('a1.-, ;\t|"\n\r\0é'), max_size=40).map(str.encode)
-
-
-@pytest.mark.filterwarnings("default")  # libraries may warn about what they find
-@given(st.sampled_from(MAGIC), st.binary(max_size=60) | TABLE_CHARACTERS)
-def test_any_bytes_are_a_table_or_a_clear_error(tmp_path_factory, magic, rest):
-    path = tmp_path_factory.mktemp("bytes") / "mine.csv"
-    path.write_bytes(magic + rest)
-    with contextlib.suppress(InputError):
-        for name in open_table(path).names:
-            read_clusterings(path, labels=[name])
-
-
-@given(st.data())
-def test_a_damaged_npz_is_a_table_or_a_clear_error(tmp_path_factory, data):
-    path = tmp_path_factory.mktemp("npz") / "mine.npz"
-    np.savez_compressed(path, X=X, kind=np.array(["a", "b", "b", "a"]))
-    content = bytearray(path.read_bytes())
-    for _ in range(data.draw(st.integers(1, 4))):
-        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    path.write_bytes(content)
-    with contextlib.suppress(InputError):
-        read_clusterings(path, labels=["kind"])

@@ -1,6 +1,6 @@
 """Any words on the command line: an answer or one line, exit code 0 or 2, never a trace.
 
-``LIFTCLUSTER_LONG=100`` takes a hundred times as many examples, new ones each time.
+The seeds are fixed unless ``LIFTCLUSTER_LONG`` asks for more examples than usual.
 """
 
 import contextlib
@@ -10,14 +10,14 @@ import sys
 
 import numpy as np
 import pytest
-from amount import TIMES
+from amount import IS_LONG, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftcluster as lc
 from liftcluster.cli import main
 
-fuzzed = settings(max_examples=60 * TIMES, derandomize=TIMES == 1)
+fuzzed = settings(max_examples=examples(60), derandomize=not IS_LONG)
 
 COMMANDS = ["compare", "consensus", "report", "demo", "measures", "methods", "dance", ""]
 FLAGS = ["--json", "--quiet", "--verbose", "--debug", "--standardize", "--labels-only", "--help", "--version", "-q", "--", "-"]  # fmt: skip
@@ -118,7 +118,7 @@ NAMES = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=25 * TIMES, derandomize=TIMES == 1)
+@settings(max_examples=examples(25), derandomize=not IS_LONG)
 @given(NAMES, NAMES, NAMES)
 def test_a_page_takes_any_name_and_can_be_written(folder, name, cluster, title):
     """Whatever clusterings, clusters and pages are called, the page is one HTML file in UTF-8."""

@@ -1,7 +1,6 @@
-"""Files of strangers: a right table, or one clear error that names the file, and nothing else.
+"""Untrusted files: a correct table, or one clear error that names the file, and nothing else.
 
-A few minutes' worth with fixed seeds; ``LIFTCLUSTER_LONG=100`` takes a hundred times as many
-examples, new ones each time.
+The seeds are fixed unless ``LIFTCLUSTER_LONG`` asks for more examples than usual.
 """
 
 import gzip
@@ -15,7 +14,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from amount import TIMES
+from amount import IS_LONG, also, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +23,7 @@ from liftcluster.files import InputError, open_table, read_clusterings
 from liftcluster.files import cells as cells_module
 from liftcluster.storage import name_from_json, write_npz
 
-fuzzed = settings(max_examples=80 * TIMES, derandomize=TIMES == 1)
+fuzzed = settings(max_examples=examples(80), derandomize=not IS_LONG)
 
 ROWS = [(0.5 * i, i % 7, "ab c"[i % 3 :], "é\U0001f600,"[i % 3]) for i in range(12)]
 
@@ -146,10 +145,11 @@ def test_a_damaged_file_is_a_table_or_a_clear_error(kind, folder):
     run()
 
 
-MAGIC = [b"\x93NUMPY\x01\x00", b"PK\x03\x04", b"PAR1", b"\x1f\x8b\x08\x00", b"\xff\xfe", b"x,u\n"]
+MAGIC = [b"\x93NUMPY\x01\x00", b"PK\x03\x04", b"PAR1", b"\x89HDF\r\n\x1a\n", b"\x1f\x8b\x08\x00", b"\xff\xfe", b"x,u\n"]  # fmt: skip
 CELLS = st.sampled_from(["1", "-2.5", "a", "", '"', '"a,b"', "1e5", "NA", "é", "1_0", " ", "٣", "\u2028"])  # fmt: skip
 
 
+@pytest.mark.long  # each example that begins as HDF5 does starts a process
 @fuzzed
 @given(st.sampled_from(["", *MAGIC]), st.binary(max_size=200))
 def test_any_bytes_are_a_table_or_a_clear_error(folder, magic, rest):
@@ -297,7 +297,7 @@ def test_a_bomb_in_the_place_of_a_representation_is_refused(tmp_path, monkeypatc
 
 
 def test_a_million_columns_are_read_in_linear_time(tmp_path):
-    d = 10**6 if TIMES > 1 else 10**5
+    d = 10**6 if IS_LONG else 10**5
     path = tmp_path / "wide.csv"
     names = ",".join(f"g{i}" for i in range(d))
     row = "0.5," * (d - 1) + "1"
@@ -367,18 +367,23 @@ class TestCells:
         assert found.partitions["u"].names == ("a", "b", "c")
         assert found.partitions["n"].names == (0, 1, 2)
         assert found.partitions["u"].noise_mass == pytest.approx(2 / 12)
+
+    @pytest.mark.long
+    def test_x_and_names_of_cells_come_as_they_are(self, whole):
         X = read_clusterings(whole, labels=["u"], columns=["X"], id="obs_names")
         np.testing.assert_array_equal(X.X, np.arange(24.0).reshape(12, 2))
         assert X.ids.tolist() == [str(i) for i in range(12)]
         assert read_clusterings(whole, labels=["u"], columns=["n"]).X[:3, 0].tolist() == [0, 1, 2]
 
+    @pytest.mark.long
     def test_what_is_no_labels_or_no_numbers_is_refused(self, whole):
         with pytest.raises(InputError, match=r"'X_pca' is not in .obs, so it is not labels"):
             read_clusterings(whole, labels=["X_pca"])
         with pytest.raises(InputError, match="column 'u' is not numbers"):
             read_clusterings(whole, labels=["n"], columns=["u"])
 
-    @pytest.mark.parametrize("seed", range(4 * TIMES))
+    @pytest.mark.long
+    @pytest.mark.parametrize("seed", range(examples(4)))
     def test_a_damaged_file_is_a_table_or_a_clear_error(self, seed, whole, tmp_path):
         rng = np.random.default_rng(seed)
         content = bytearray(whole.read_bytes())
@@ -403,38 +408,39 @@ class TestCells:
         with pytest.raises(InputError, match="broke down"):
             open_table(whole).read(["X"], [])
 
-    def test_a_bomb_is_refused(self, whole, tmp_path):
+    @pytest.mark.parametrize("place", ["obsm/X_pca2", also("uns/bomb")])
+    def test_a_bomb_is_refused(self, place, whole, tmp_path):
         h5py = pytest.importorskip("h5py")
         path = tmp_path / "cells.h5ad"
-        for place in ("uns/bomb", "obsm/X_pca2"):
-            path.write_bytes(whole.read_bytes())
-            with h5py.File(path, "a") as file:
-                file.create_dataset(
-                    place, shape=(10**12,), dtype="f4", chunks=(1000,), compression="gzip"
-                )
-            assert path.stat().st_size < 2**20
-            with pytest.raises(InputError, match=r"more than the 16 GiB"):
-                open_table(path)
+        path.write_bytes(whole.read_bytes())
+        with h5py.File(path, "a") as file:
+            file.create_dataset(
+                place, shape=(10**12,), dtype="f4", chunks=(1000,), compression="gzip"
+            )
+        assert path.stat().st_size < 2**20
+        with pytest.raises(InputError, match=r"more than the 16 GiB"):
+            open_table(path)
 
-    def test_what_lies_in_other_files_is_not_read(self, whole, tmp_path):
+    @pytest.mark.parametrize("kind", ["link", also("storage")])
+    def test_what_lies_in_other_files_is_not_read(self, kind, whole, tmp_path):
         h5py = pytest.importorskip("h5py")
         path = tmp_path / "cells.h5ad"
-        for kind in ("link", "storage"):
-            path.write_bytes(whole.read_bytes())
-            with h5py.File(path, "a") as file:
-                if kind == "link":
-                    file["uns/other"] = h5py.ExternalLink(str(whole), "/X")
-                else:
-                    secret = [(os.fsencode(__file__), 0, 80)]
-                    file.create_dataset("uns/other", (10,), "f8", external=secret)
-            with pytest.raises(InputError, match="lies in another file"):
-                open_table(path)
+        path.write_bytes(whole.read_bytes())
+        with h5py.File(path, "a") as file:
+            if kind == "link":
+                file["uns/other"] = h5py.ExternalLink(str(whole), "/X")
+            else:
+                secret = [(os.fsencode(__file__), 0, 80)]
+                file.create_dataset("uns/other", (10,), "f8", external=secret)
+        with pytest.raises(InputError, match="lies in another file"):
+            open_table(path)
 
     def test_without_its_library_it_is_said_how_to_get_it(self, whole, monkeypatch):
         monkeypatch.setattr(cells_module, "find_spec", lambda name: None)
         with pytest.raises(InputError, match='needs anndata: pip install "anndata>='):
             open_table(whole)
 
+    @pytest.mark.long
     def test_the_reader_ends_with_its_table(self, whole):
         table = open_table(whole)
         reader = table._reader

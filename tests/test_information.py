@@ -55,6 +55,7 @@ def test_scikit_learn_agrees(seed, n, k):
     assert distance("ami", a, b) == pytest.approx(1 - ami, abs=1e-12)
 
 
+@pytest.mark.long
 def test_a_million_points_agree_with_scikit_learn_to_twelve_digits():
     a, b = random_labels(0, 10**6, 20)
     nmi, ami = metrics.normalized_mutual_info_score(a, b), metrics.adjusted_mutual_info_score(a, b)

@@ -9,6 +9,7 @@ import numpy as np
 import oracles_consensus as oracle
 import pytest
 import scipy.sparse as sp
+from amount import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
@@ -193,7 +194,7 @@ def test_weighted_average_linkage_is_scipys_on_repeated_points(seed):
 @pytest.mark.parametrize("method", [evidence, lwea])
 def test_evidence_is_average_linkage_on_the_points(method, missing):
     compared = 0
-    for seed in range(40):
+    for seed in range(examples(40)):
         rng = np.random.default_rng(seed)
         labels = noisy_copies(rng, 30, 3, 7, 0.25, missing)[1]
         u = oracle.reliability(labels, 0.4) if method is lwea else None
@@ -201,7 +202,7 @@ def test_evidence_is_average_linkage_on_the_points(method, missing):
         if expected is not None:
             compared += 1
             assert oracle.same_clusters(solve(method, labels, 3), expected)
-    assert compared >= 10
+    assert compared >= examples(10)
 
 
 # the other methods against their literal forms

@@ -4,6 +4,7 @@ import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from amount import examples
 from generators import KERNELS, blobs, points_and_partitions, soft_memberships
 from hypothesis import given, settings
 from oracles import cluster_products, gram
@@ -102,7 +103,7 @@ def test_fourier_features_converge_to_the_kernel(kernel, d, sampling):
 def test_any_number_of_features_has_the_right_mean(rho, sampling):
     X = np.array([[0.0, 0.0], [1.0, 0.5], [-0.3, 2.0]])
     kernel = lc.Gaussian(1.0)
-    repeats = 4000
+    repeats = examples(4000)
     rng = np.random.default_rng(rho)
     mean = np.zeros((3, 3))
     for _ in range(repeats):
@@ -360,7 +361,8 @@ def test_the_same_seed_gives_the_same_bits():
     ):
         a, b, c = (lc.represent(X, labels, rng=seed, **options) for seed in (1, 1, 2))
         np.testing.assert_array_equal(a.sums, b.sums)
-        assert a.sums.shape != c.sums.shape or (a.sums != c.sums).any()
+        if a.sums.shape == c.sums.shape:  # another seed draws other features
+            assert np.abs(a.sums - c.sums).max() > 1e-3 * np.abs(a.sums).max()
 
 
 def test_noise_points_cost_nothing_and_count_nothing():
@@ -485,10 +487,10 @@ def test_exact_sums_in_single_precision_keep_small_distances(monkeypatch):
     X, labels = blobs(rng, 1500, 30)
     moved = labels.copy()
     moved[0] = (moved[0] + 1) % 4
+    assert span._single_precision_blocks(lc.Gaussian(lc.bandwidth(X)), X) is not None
     single = lc.represent(X, [labels, moved, labels[::-1]], lift="exact").distances()
     monkeypatch.setattr(span, "_single_precision_blocks", lambda kernel, X: None)
     double = lc.represent(X, [labels, moved, labels[::-1]], lift="exact").distances()
-    assert (single != double).any()  # it was used
     np.testing.assert_allclose(single, double, atol=1e-6)
     nearest = double[:4, 4:8].diagonal()
     assert 0 < nearest.max() < 0.01

@@ -6,6 +6,7 @@ from operator import attrgetter
 import numpy as np
 import oracles_pairs as oracle
 import pytest
+from amount import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
@@ -87,7 +88,7 @@ def test_the_reference_is_among_those_of_the_docstring(measure):
 
 
 @each()
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(labelled_points(1))
 def test_equal_partitions_are_at_distance_zero(measure, case):
     X, (a,) = case
@@ -96,7 +97,7 @@ def test_equal_partitions_are_at_distance_zero(measure, case):
 
 
 @each()
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(labelled_points(2))
 def test_values_lie_within_the_bounds(measure, case):
     X, (a, b) = case
@@ -138,7 +139,7 @@ def test_the_lower_bound_is_the_distance_of_equal_partitions(measure):
 
 
 @each(lambda measure: measure.is_symmetric)
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(labelled_points(2))
 def test_symmetric_measures_are_symmetric(measure, case):
     X, (a, b) = case
@@ -153,7 +154,7 @@ def test_measures_that_claim_no_symmetry_have_none(measure):
 
 
 @each(lambda measure: measure.is_metric)
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(labelled_points(3))
 def test_metrics_obey_the_triangle_inequality(measure, case):
     X, (a, b, c) = case
@@ -164,7 +165,7 @@ def test_metrics_obey_the_triangle_inequality(measure, case):
 
 
 @each(lambda measure: measure.is_metric)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(labelled_points(2))
 def test_metrics_tell_different_partitions_apart(measure, case):
     X, (a, b) = case

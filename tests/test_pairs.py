@@ -62,6 +62,7 @@ def test_scikit_learn_agrees(seed, n, k):
     assert distance("fowlkes_mallows", a, b) == pytest.approx(1 - fmi, abs=1e-12)
 
 
+@pytest.mark.long
 def test_a_million_points_agree_with_scikit_learn_to_twelve_digits():
     a, b = random_labels(0, 10**6, 20)
     for measure, score in [

@@ -131,5 +131,7 @@ class TestPictures:
         import sys
 
         monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-        with pytest.raises(ImportError, match="plotting needs matplotlib: pip install"):
+        with pytest.raises(
+            ImportError, match=r'plotting needs matplotlib: pip install "matplotlib'
+        ):
             lc.bandwidth_profile(DATA.reference, DATA.first, DATA.X, bandwidths=2).plot()

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from amount import also
 from browser import complaints, open_browser, open_page, requested
 from report_cases import CLUSTERINGS, HOSTILE, NAMES, X, hostile_report
 from selenium.webdriver.common.action_chains import ActionChains
@@ -159,6 +160,7 @@ def test_a_cell_of_the_heat_map_chooses_its_two(driver, iris):
     assert "Ward and k-means" in one(driver, "#told").text
 
 
+@pytest.mark.long
 def test_dots_of_the_map_choose_one_after_the_other(driver, iris):
     open_page(driver, iris)
     for dot in (0, 2):
@@ -191,6 +193,7 @@ def overlapping(a, b):
     return across > 1 and down > 3  # letters do not fill their lines
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [320, 390])
 def test_labels_of_a_narrow_map_leave_each_other_legible(driver, twelve, width):
     open_page(driver, twelve, width=width, height=800)
@@ -212,6 +215,7 @@ def test_labels_of_a_narrow_map_leave_each_other_legible(driver, twelve, width):
         assert all(box[0] >= 0 and box[2] <= found["width"] for box in boxes)
 
 
+@pytest.mark.long
 def test_a_narrow_map_uses_the_height_that_it_has(driver, twelve):
     def extent(found, axis):
         return max(b[axis + 2] for b in found["dots"]) - min(b[axis] for b in found["dots"])
@@ -226,6 +230,7 @@ def test_a_narrow_map_uses_the_height_that_it_has(driver, twelve):
     assert all(found["names"])
 
 
+@pytest.mark.long
 def test_the_same_clustering_twice_trades_places(driver, iris):
     open_page(driver, iris)
     first, second = chosen(driver)
@@ -243,6 +248,7 @@ def test_the_measure_changes_the_heat_map(driver, iris):
     assert "rand" in one(driver, "#told").text
 
 
+@pytest.mark.long
 def test_ranks_among_ordered_pairs_are_said_to_be(driver, iris):
     open_page(driver, iris)
     ranks = {row.text.split()[0]: row.text for row in every(driver, "#measures-table tbody tr")}
@@ -267,6 +273,7 @@ def test_points_are_coloured_by_confidence_and_by_any_clustering(driver, iris):
     assert choice.first_selected_option.text == "always consensus"
 
 
+@pytest.mark.long
 def test_a_cluster_of_the_legend_is_shown_alone_in_all_pictures(driver, iris):
     open_page(driver, iris)
     every(driver, ".panel .legend button")[0].click()
@@ -300,6 +307,7 @@ def test_a_point_under_the_pointer_is_described(driver, iris):
     assert f"species\u2069: \u2068{CLUSTERINGS['species'][number]}" in text
 
 
+@pytest.mark.long
 def test_zooming_leaves_fewer_points_in_sight(driver, iris):
     open_page(driver, iris)
     for _ in range(6):
@@ -349,6 +357,7 @@ def test_focus_can_be_seen(driver, iris):
     assert focused.value_of_css_property("outline-width") == "3px"
 
 
+@pytest.mark.long
 def test_keys_move_and_zoom_the_pictures(driver, iris):
     open_page(driver, iris)
     zoom, x, y = driver.execute_script("return [camera.zoom, camera.x, camera.y]")
@@ -420,7 +429,7 @@ def test_the_theme_follows_the_system_and_the_button(driver, iris):
 
 
 @pytest.mark.parametrize("which", ["iris", "hostile"])
-@pytest.mark.parametrize("width", [320, 390, 768])
+@pytest.mark.parametrize("width", [320, also(390), also(768)])
 def test_a_narrow_window_needs_no_sideways_scrolling(driver, request, which, width):
     open_page(driver, request.getfixturevalue(which), width=width, height=800, touch=True)
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
@@ -453,6 +462,7 @@ return [...picture.querySelectorAll("text[font-weight]")].map((text) => {
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", [320, 390, 1280])
 def test_long_names_over_the_flow_are_whole_and_apart(driver, hostile, width):
     open_page(driver, hostile, width=width, height=800)
@@ -465,6 +475,7 @@ def test_long_names_over_the_flow_are_whole_and_apart(driver, hostile, width):
         assert right_end <= room
 
 
+@pytest.mark.long
 def test_hostile_names_stay_text_when_everything_is_used(driver, hostile):
     open_page(driver, hostile)
     for i in range(len(HOSTILE)):
@@ -484,6 +495,7 @@ def test_hostile_names_stay_text_when_everything_is_used(driver, hostile):
     assert complaints(driver) == []
 
 
+@pytest.mark.long
 def test_a_notebook_runs_the_page_in_its_frame(driver, report, tmp_path):
     frame = tmp_path / "notebook.html"
     frame.write_text(f"<!DOCTYPE html><title>notebook</title>{report._repr_html_()}")
@@ -519,6 +531,7 @@ def test_the_page_says_what_its_errors_are(driver, tmp_path, lift, meaning):
     assert ("±" in shown) == bool(meaning)
 
 
+@pytest.mark.long
 def test_two_clusterings_noise_and_many_clusters_make_a_page(driver, tmp_path):
     rng = np.random.default_rng(0)
     labels = np.arange(500) % 121 - 1
@@ -531,6 +544,7 @@ def test_two_clusterings_noise_and_many_clusters_make_a_page(driver, tmp_path):
     assert "and 60 more" in one(driver, ".legend").text
 
 
+@pytest.mark.long
 def test_printing_shows_everything_in_light_colours(driver, iris):
     open_page(driver, iris, scheme="dark")
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})

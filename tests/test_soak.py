@@ -5,6 +5,8 @@ import pytest
 
 from benchmarks.soak import RANDOM, soak
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def ratios():
