@@ -26,9 +26,8 @@ KMEANS = KMeans(3, n_init=1, random_state=0).fit(X).labels_
 WARD = AgglomerativeClustering(3).fit(X).labels_
 COMPLETE = AgglomerativeClustering(4, linkage="complete").fit(X).labels_
 COLUMNS = ["--columns", "a,b,c,d"]
-BY_LABELS = (
-    "--labels-only -l kmeans,ward -k 3 --method majority"  # loads the least in a new process
-)
+# What a new process loads least for.
+BY_LABELS = "--labels-only -l kmeans,ward -k 3 --method majority"
 
 
 @pytest.fixture
