@@ -159,6 +159,7 @@ async def take_work_over(dask_scheduler):
     await dask_scheduler.extensions["stealing"].start()
 
 
+@pytest.mark.long
 def test_what_workers_send_each_other_does_not_grow_with_the_points(client):
     lift = single_floats(points_of(np.arange(ROWS)))
     client.run_on_scheduler(take_no_work_over)

@@ -263,7 +263,7 @@ def test_bombs_are_refused_before_they_go_off(tmp_path, monkeypatch):
     monkeypatch.setenv("LIFTCLUSTER_FILE_GIB", str(2**-10))
     bomb(tmp_path / "many.npz", 10, 2**15)  # 2.5 MiB in some kB
     with gzip.open(tmp_path / "lines.csv.gz", "wb") as file:
-        file.write(b"x,u\n" + b"1,a\n" * 2**19)
+        file.write(b"x,u\n" + b"1,a\n" * 2**18)
     with gzip.open(tmp_path / "line.csv.gz", "wb") as file:
         file.write(b"x,u\n" + b"1" * 2**21)
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")

@@ -120,6 +120,7 @@ def test_points_have_the_colours_of_their_clusters_and_no_others(driver, iris, r
             assert (seen.get(int(colour[1:], 16), 0) > 0) == (i in used), colour
 
 
+@pytest.mark.long
 def test_the_farthest_pair_is_chosen_first(driver, iris, report):
     open_page(driver, iris)
     D = np.array(report.to_dict()["measures"]["lift_emd"]["values"])[:4, :4]
@@ -153,6 +154,7 @@ def test_choosing_two_clusterings_updates_everything(driver, iris, report):
     assert complaints(driver) == []
 
 
+@pytest.mark.long
 def test_a_cell_of_the_heat_map_chooses_its_two(driver, iris):
     open_page(driver, iris)
     one(driver, '#heatmap button[data-cell="2,1"]').click()
@@ -240,6 +242,7 @@ def test_the_same_clustering_twice_trades_places(driver, iris):
     assert chosen(driver) == [first, second]
 
 
+@pytest.mark.long
 def test_the_measure_changes_the_heat_map(driver, iris):
     open_page(driver, iris)
     Select(one(driver, "#measure")).select_by_value("rand")
@@ -262,6 +265,7 @@ def test_ranks_among_ordered_pairs_are_said_to_be(driver, iris):
     assert re.search(r"of 10 pairs\b", one(driver, "#told").text)
 
 
+@pytest.mark.long
 def test_points_are_coloured_by_confidence_and_by_any_clustering(driver, iris):
     open_page(driver, iris)
     choice = Select(one(driver, ".panel select"))
@@ -428,7 +432,7 @@ def test_the_theme_follows_the_system_and_the_button(driver, iris):
     assert colours_in(driver, pictures(driver)[0]) == colours
 
 
-@pytest.mark.parametrize("which", ["iris", "hostile"])
+@pytest.mark.parametrize("which", ["iris", also("hostile")])
 @pytest.mark.parametrize("width", [320, also(390), also(768)])
 def test_a_narrow_window_needs_no_sideways_scrolling(driver, request, which, width):
     open_page(driver, request.getfixturevalue(which), width=width, height=800, touch=True)
@@ -508,6 +512,7 @@ def test_a_notebook_runs_the_page_in_its_frame(driver, report, tmp_path):
     assert complaints(driver) == []
 
 
+@pytest.mark.long
 def test_a_sample_of_the_points_is_said_to_be_one(driver, tmp_path, monkeypatch):
     monkeypatch.setattr(findings, "MOST_POINTS", 100)
     monkeypatch.setattr(findings, "MOST_WITNESSES", 300)

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import oracles_spatial as oracles
 import pytest
+from amount import examples
 from generators import soft_memberships
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,7 +75,7 @@ KINDS = ["hard", "hard noisy", "hard weighted", "soft", "soft weighted"]
 # Against the slow formulas.
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 @given(seed=SEEDS)
@@ -84,7 +85,7 @@ def test_centroid_is_the_transport_of_its_formula(seed, d, kind):
     assert centroid(X, a, Y, b) == pytest.approx(expected, abs=1e-8)
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 @given(seed=SEEDS, bins=st.integers(1, 12))
@@ -108,7 +109,7 @@ def test_adco_has_ten_bins_unless_told():
     assert abs(adco(X, a, X, b) - adco(X, a, X, b, bins=11)) > 1e-3
 
 
-@settings(max_examples=5)
+@settings(max_examples=examples(5))
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 @given(seed=SEEDS)
@@ -118,7 +119,7 @@ def test_cdistance_is_the_ratio_of_its_formula(seed, d, kind):
     assert cdistance(X, a, Y, b) == pytest.approx(expected, abs=1e-7)
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @pytest.mark.parametrize("path", ["pairs", "lifted"])
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 @given(seed=SEEDS, alpha=st.floats(0, 0.99))
@@ -348,7 +349,7 @@ def test_equal_partitions_are_at_distance_zero(measure, n):
 
 
 @pytest.mark.parametrize("measure", ACROSS_POINTS)
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(seed=SEEDS)
 def test_it_is_symmetric(measure, seed):
     X, a, Y, b = two_samples(seed, 2, "soft weighted")
@@ -363,7 +364,7 @@ def test_the_reference_is_not_the_clustering(measure):
 
 
 @pytest.mark.parametrize("measure", [centroid, adco])
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(seed=SEEDS)
 def test_triangle_inequality(measure, seed):
     X, a, Y, b = two_samples(seed, 2, "soft weighted")
@@ -371,7 +372,7 @@ def test_triangle_inequality(measure, seed):
     assert measure(X, a, Z, c) <= measure(X, a, Y, b) + measure(Y, b, Z, c) + 1e-9
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(seed=SEEDS)
 def test_values_stay_in_their_range(seed):
     X, a, Y, b = two_samples(seed, 2, "soft weighted")
