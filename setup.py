@@ -7,7 +7,7 @@ from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
-SOURCES = Path("src/liftcluster/_native")
+SOURCES = Path("src/liftcluster/lifts/_native")
 
 
 class BuildExtension(build_ext):
@@ -41,7 +41,7 @@ class Wheel(bdist_wheel):
 setup(
     ext_modules=[
         Extension(
-            "liftcluster._native._kernels",
+            "liftcluster.lifts._native._kernels",
             sources=[path.as_posix() for path in sorted(SOURCES.glob("*.c"))],
             depends=[path.as_posix() for path in sorted(SOURCES.glob("*.h"))],
             # -Wno-psabi: wide vectors never cross a call, so their calling convention is idle talk.

@@ -18,10 +18,14 @@ SOURCES = {
 }
 ASSETS = {
     path.relative_to(ROOT).as_posix()
-    for folder, ending in (("report/assets", "*"), ("_native", "*.[ch]"), (".", "py.typed"))
+    for folder, ending in (
+        ("viz/report/assets", "*"),
+        ("lifts/_native", "*.[ch]"),
+        (".", "py.typed"),
+    )
     for path in (ROOT / "src" / "liftcluster" / folder).glob(ending)
 }
-TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").glob("*.py")}
+TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
 BESIDES = {"LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "setup.py"}
 EXAMPLES = {"examples/flowers.csv", "examples/make_flowers.py"}
 
@@ -40,7 +44,7 @@ def check_wheel(path: str, *, compiled: bool) -> None:
     if not any(name.endswith("/LICENSE") for name in names):
         sys.exit(f"{path} lacks the licence")
     extra = {n for n in names if n not in wanted and ".dist-info/" not in n}
-    kernels = {n for n in extra if n.startswith("liftcluster/_native/_kernels.")}
+    kernels = {n for n in extra if n.startswith("liftcluster/lifts/_native/_kernels.")}
     sources = {n for n in extra if n.endswith((".c", ".h"))}
     if unknown := extra - kernels - sources:
         sys.exit(f"{path} holds what it should not: {sorted(unknown)}")

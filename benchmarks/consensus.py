@@ -23,8 +23,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import liftcluster as lc
-from liftcluster.methods.selection import CRITERIA, choose_k
-from liftcluster.methods.tuples import LabelTuples
+from liftcluster.combination.methods.selection import CRITERIA, choose_k
+from liftcluster.combination.methods.tuples import LabelTuples
 
 from .labelled import labelled_sets
 

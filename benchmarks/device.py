@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 
 import liftcluster as lc
-from liftcluster.lifts import fused
-from liftcluster.lifts.device import members_on
-from liftcluster.partition import as_partitions
-from liftcluster.stack import Stack
+from liftcluster.lifts._gpu import fused
+from liftcluster.lifts._gpu.device import members_on
+from liftcluster.partitions.partition import as_partitions
+from liftcluster.partitions.stack import Stack
 
 # n, d, ρ, partitions, clusters of each; milliseconds that are asked for
 SHAPES = {
@@ -118,7 +118,7 @@ def against_cpu(lift, X, Xd, stack, members) -> dict[str, float]:
 
 def tiles(lift, Xd, members, repeats: int) -> dict[str, object]:
     """The fused kernel with other tiles, and without it other blocks."""
-    from liftcluster.lifts import device
+    from liftcluster.lifts._gpu import device
 
     found: dict[str, object] = {}
     if fused.may_fuse(Xd, members):

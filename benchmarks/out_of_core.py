@@ -22,7 +22,7 @@ import numpy as np
 
 import liftcluster as lc
 from benchmarks.timing import best_times, machine, peak_memory
-from liftcluster import checkpoint
+from liftcluster.representation import checkpoint
 
 RESULTS = Path(__file__).parent / "results" / "out_of_core.md"
 PARTITIONS, CLUSTERS = 5, 20

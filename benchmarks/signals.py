@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from liftcluster.files import write_columns
+from liftcluster.io import write_columns
 
 START = [sys.executable, "-c", "from liftcluster_start import main; main()"]
 LONG = {

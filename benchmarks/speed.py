@@ -23,7 +23,7 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 import liftcluster as lc
 from benchmarks.labelled import mnist
 from benchmarks.timing import best_times, growth, machine, peak_memory
-from liftcluster import _native
+from liftcluster.lifts import _native
 from liftcluster.lifts.fourier import draw_fourier_lift
 from liftcluster.lifts.structured import draw_structured_lift
 

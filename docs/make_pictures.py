@@ -21,7 +21,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_digits
 
 import liftcluster as lc
-from liftcluster.demo import run_demo
+from liftcluster.cli.demo import run_demo
 
 IMAGES = Path(__file__).parent / "images"
 WIDTH, HEIGHT, MIDDLE = 1100, 2250, 976

@@ -15,7 +15,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris
 from sklearn.mixture import GaussianMixture
 
-from liftcluster.files import write_columns
+from liftcluster.io import write_columns
 
 X = load_iris().data
 names = ["sepal_length", "sepal_width", "petal_length", "petal_width"]

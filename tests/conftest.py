@@ -55,10 +55,18 @@ def run(capsys):
     """Run a command in this process: its exit code, stdout and stderr."""
     from liftcluster.cli import main
 
-    def run(*args):
+    def run(*args, **application):
         with pytest.raises(SystemExit) as stopped:
-            main([str(arg) for arg in args])
+            main([str(arg) for arg in args], **application)
         shown = capsys.readouterr()
         return stopped.value.code, shown.out, shown.err
 
     return run
+
+
+@pytest.fixture
+def reproduce(run):
+    """The same for `python -m reproduction`."""
+    from reproduction.__main__ import app
+
+    return lambda *args: run(*args, application=app)

@@ -25,8 +25,8 @@ from adversaries import ADVERSARIES, ALL, A, B, N, R, W, X
 from amount import IS_LONG, examples
 
 import liftcluster as lc
+from liftcluster.kernels.bandwidths import _RULES
 from liftcluster.lifts.choice import LIFTS
-from liftcluster.scales import _RULES
 
 _PATIENCE = 60  # seconds after which a call hangs; the slowest takes less than one
 

@@ -14,9 +14,11 @@ from generators import blobs
 from stored import as_dask_array, as_hdf5, as_memmap, as_zarr
 
 import liftcluster as lc
-from liftcluster import checkpoint, chunked, sources, tally
-from liftcluster._writing import replacing
-from liftcluster.storage import read_npz
+from liftcluster._util.files import replacing
+from liftcluster.representation import checkpoint, tally
+from liftcluster.representation import dask_passes as chunked
+from liftcluster.representation.storage import read_npz
+from liftcluster.streaming import sources
 
 
 @pytest.fixture(autouse=True)

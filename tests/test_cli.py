@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import liftcluster as lc
 from liftcluster.cli import app
-from liftcluster.files import open_table
+from liftcluster.io import open_table
 
 ROOT = Path(__file__).parent.parent
 X = load_iris().data

@@ -195,7 +195,7 @@ def test_a_file_without_permission_is_refused(mistake, folder, monkeypatch):
         return real(path, *args, **kwargs)
 
     (folder / "secret.csv").write_text(GOOD)
-    monkeypatch.setattr("liftcluster.files.inputs.open", guarded, raising=False)
+    monkeypatch.setattr("liftcluster.io.inputs.open", guarded, raising=False)
     assert "secret.csv cannot be read: Permission denied" in mistake("compare secret.csv -l u,v")
 
 
@@ -205,7 +205,7 @@ def test_a_full_disk_leaves_what_was_there(mistake, folder, monkeypatch):
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("liftcluster.files.writing.write_csv", full)
+    monkeypatch.setattr("liftcluster.io.write.write_csv", full)
     command = "consensus mine.csv -c x,y -l u,v -k 2 --out found.csv"
     assert "found.csv cannot be written: No space left on device" in mistake(command)
 

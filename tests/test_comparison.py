@@ -9,9 +9,9 @@ from generators import blobs
 from report_cases import CLUSTERINGS, NAMES, X
 
 import liftcluster as lc
-from liftcluster.comparison import compare_all
-from liftcluster.explanation import find_moves, witness_of_scores
-from liftcluster.measures.registry import MEASURES
+from liftcluster.comparison.comparing import compare_all
+from liftcluster.comparison.comparison import find_moves, witness_of_scores
+from liftcluster.comparison.measures.registry import MEASURES
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_a_distance_matrix_is_made_of_distances(data):
 
 
 def test_a_distance_matrix_lifts_once(data, monkeypatch):
-    from liftcluster import comparison
+    from liftcluster.comparison import comparing as comparison
 
     calls = []
     original = comparison.represent
@@ -190,7 +190,7 @@ def test_the_witness_is_large_where_labels_changed(lift):
 
 
 def test_a_slow_measure_shows_how_far_it_has_got(data, capsys, monkeypatch):
-    monkeypatch.setattr("liftcluster._progress._PATIENCE", 0.0)
+    monkeypatch.setattr("liftcluster._util.progress._PATIENCE", 0.0)
     quiet = lc.compare(data.reference, data.first, data.X, measures=["cdistance"])
     assert capsys.readouterr().err == ""  # not a terminal
     shown = lc.compare(data.reference, data.first, data.X, measures=["cdistance"], progress=True)

@@ -19,9 +19,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import liftcluster as lc
-from liftcluster.grouping import distances_to_inputs, listed_parts, shares_of_scores
-from liftcluster.methods import lifted
-from liftcluster.methods.lifted import (
+from liftcluster.combination.by_vectors import distances_to_inputs, listed_parts, shares_of_scores
+from liftcluster.combination.methods import lifted
+from liftcluster.combination.methods.lifted import (
     group_by,
     group_centres,
     lift_evidence,
@@ -31,9 +31,9 @@ from liftcluster.methods.lifted import (
     lift_ssd,
     weighted_ward,
 )
-from liftcluster.methods.selection import CRITERIA, choose_k
-from liftcluster.methods.spectral import relative_eigengaps
-from liftcluster.methods.tuples import LabelTuples, Profiles, gather
+from liftcluster.combination.methods.selection import CRITERIA, choose_k
+from liftcluster.combination.methods.spectral import relative_eigengaps
+from liftcluster.combination.methods.tuples import LabelTuples, Profiles, gather
 
 WORSE = pytest.mark.filterwarnings(
     "ignore:the consensus is farther", r"ignore:\d+ clusters were asked for"
@@ -764,7 +764,7 @@ def test_methods_that_balance_do_so_as_their_authors_have_it(method, monkeypatch
     whole = lc.consensus(inputs, 3, method=method, whole_tuples=True, rng=0)
     assert np.bincount(whole.labels).max() >= 450
     for most in (3000, 0):
-        monkeypatch.setattr("liftcluster.label_consensus._POINTS_AS_VERTICES", most)
+        monkeypatch.setattr("liftcluster.combination.by_labels._POINTS_AS_VERTICES", most)
         found = lc.consensus(inputs, 3, method=method, rng=0)
         assert np.bincount(found.labels).max() <= 1.1 * 1000 / 3
     with pytest.raises(TypeError, match="whole_tuples"):
@@ -779,7 +779,7 @@ def test_hbgf_has_a_vertex_for_every_point_and_every_cluster(monkeypatch):
         seen.append(len(vertices))
         return np.arange(len(vertices)) % k
 
-    monkeypatch.setattr("liftcluster.methods.graph._metis", record)
+    monkeypatch.setattr("liftcluster.combination.methods.graph._metis", record)
     labels = np.arange(60) % 3
     inputs = [labels, labels, np.arange(60) % 4]
     lc.consensus(inputs, 3, method="hbgf", partitioner="metis", rng=0)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles_pairs import exact_pair_counts, expected_pair_counts, pair_counts
 
-from liftcluster.blocks import as_block
-from liftcluster.contingency import Contingency, PartialTable, contingency
-from liftcluster.partition import Partition, as_partition
+from liftcluster.partitions.blocks import as_block
+from liftcluster.partitions.contingency import Contingency, PartialTable, contingency
+from liftcluster.partitions.partition import Partition, as_partition
 
 
 def hard(labels, weights=None):

@@ -17,11 +17,11 @@ from distributed import Client, LocalCluster
 from generators import blobs, soft_memberships
 
 import liftcluster as lc
-from liftcluster import _dask
-from liftcluster._native import kernels
-from liftcluster._threads import n_threads
-from liftcluster.chunked import add_up_chunks
-from liftcluster.streams import as_stream
+from liftcluster._util import dask as _dask
+from liftcluster._util.threads import n_threads
+from liftcluster.lifts._native import kernels
+from liftcluster.representation.dask_passes import add_up_chunks
+from liftcluster.streaming.streams import as_stream
 
 K = 4
 ROWS = 700  # of a chunk: not a multiple of what the kernels hold

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import liftcluster as lc
-from liftcluster import _arrays
+from liftcluster._util import arrays as _arrays
 from liftcluster.lifts.choice import LIFTS
 
 

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import liftcluster as lc
-from liftcluster import _arrays
-from liftcluster._native import kernels
-from liftcluster.lifts import device as device_sums_module
-from liftcluster.lifts import fused, waves
-from liftcluster.lifts.device import members_on
-from liftcluster.stack import Stack
+from liftcluster._util import arrays as _arrays
+from liftcluster.lifts._gpu import device as device_sums_module
+from liftcluster.lifts._gpu import fused, waves
+from liftcluster.lifts._gpu.device import members_on
+from liftcluster.lifts._native import kernels
+from liftcluster.partitions.stack import Stack
 
 FAR = strict.Device("device1")
 HAVE_TORCH = importlib.util.find_spec("torch") is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import liftcluster as lc
-from liftcluster._extras import how_to_install, needs
+from liftcluster._util.extras import how_to_install, needs
 
 SOURCES = {path: path.read_text() for path in Path(lc.__file__).parent.rglob("*.py")}
 PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"

@@ -22,10 +22,10 @@ from amount import IS_LONG, also
 import liftcluster as lc
 import liftcluster.cli
 from benchmarks.signals import LONG, START, hears, start, write_tables
-from liftcluster._writing import replacing
+from liftcluster._util.files import replacing
 from liftcluster.cli import stopping
 from liftcluster.cli.stopping import Stop, stoppable
-from liftcluster.files import InputError, check_target, write_columns
+from liftcluster.io import InputError, check_target, write_columns
 
 SECONDS = 20  # in which a command must end on a very busy machine; on a quiet one it takes one
 
@@ -92,8 +92,8 @@ def test_an_interrupt_ends_every_long_command_at_once_and_leaves_nothing_partial
 
 
 WRITERS = {
-    "table": "lc.files.write_columns(sys.argv[1], {'label': np.arange(3 * 10**6)})",
-    "packed table": "lc.files.write_columns(sys.argv[1], {'label': np.arange(10**6)})",
+    "table": "write_columns(sys.argv[1], {'label': np.arange(3 * 10**6)})",
+    "packed table": "write_columns(sys.argv[1], {'label': np.arange(10**6)})",
     "page": "Report('t', [['s']], {'x': 'long ' * 10**7}).save(sys.argv[1])",
     "representation": "write_npz(sys.argv[1], {}, {'x': np.zeros(10**9)})",
 }
@@ -114,9 +114,10 @@ def test_who_is_killed_while_writing_leaves_the_old_file_as_it_was(what, tmp_pat
     target = tmp_path / f"found.{ENDINGS[what]}"
     target.write_text("what was there")
     script = (
-        "import sys, numpy as np, liftcluster as lc, liftcluster.files\n"
-        "from liftcluster.report.page import Report\n"
-        "from liftcluster.storage import write_npz\n" + WRITERS[what]
+        "import sys, numpy as np\n"
+        "from liftcluster.io import write_columns\n"
+        "from liftcluster.viz.report.page import Report\n"
+        "from liftcluster.representation.storage import write_npz\n" + WRITERS[what]
     )
     command = [sys.executable, "-c", script, str(target)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -145,7 +146,7 @@ def test_who_is_terminated_while_writing_removes_what_is_half_written(tables, tm
 def test_a_long_call_into_a_library_does_not_keep_a_command_from_stopping(tables, tmp_path):
     # A hash of a hash of a hash ...: in Python's eyes one step, which takes minutes.
     script = (
-        "import hashlib, liftcluster.cli.work as w; from liftcluster._writing import replacing\n"
+        "import hashlib, liftcluster.cli.work as w; from liftcluster._util.files import replacing\n"
         "def work(*args):\n"
         "    with replacing('page.html') as temporary:\n"
         "        temporary.write_text('half'); print('begun', flush=True)\n"

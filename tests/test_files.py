@@ -14,14 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liftcluster as lc
-import liftcluster.files.text as text_module
-from liftcluster.files import (
-    InputError,
-    check_target,
-    open_table,
-    read_clusterings,
-    write_columns,
-)
+import liftcluster.io.text as text_module
+from liftcluster.io import InputError, check_target, open_table, read_clusterings, write_columns
 
 X = np.array([[1.5, -2.0], [0.25, 1e-3], [3.0, 4.0], [-1.0, 2.0]])
 KIND = ["a", "b", "", "a"]
@@ -516,7 +510,7 @@ def test_a_failure_while_writing_leaves_the_old_file_and_no_other(tmp_path, monk
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("liftcluster.files.writing.write_csv", full)
+    monkeypatch.setattr("liftcluster.io.write.write_csv", full)
     with pytest.raises(InputError, match=r"found\.csv cannot be written: No space left"):
         write_columns(path, {"label": np.array([0])})
     assert path.read_text() == "what was there\n"

@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftcluster as lc
-from liftcluster.files import InputError, open_table, read_clusterings
-from liftcluster.files import cells as cells_module
-from liftcluster.storage import name_from_json, write_npz
+from liftcluster.io import InputError, open_table, read_clusterings, write_csv
+from liftcluster.io import cells as cells_module
+from liftcluster.representation.storage import name_from_json, write_npz
 
 fuzzed = settings(max_examples=examples(80), derandomize=not IS_LONG)
 
@@ -50,7 +50,7 @@ def good(kind):
         parquet.write_table(arrow.table(columns), out)
     else:
         text = io.TextIOWrapper(out, "utf-8", newline="", write_through=True)
-        lc.files.write_csv(text, columns, "\t" if "tsv" in kind else ",")
+        write_csv(text, columns, "\t" if "tsv" in kind else ",")
         text.detach()
         if kind.endswith("gz"):
             return gzip.compress(out.getvalue(), mtime=0)

@@ -13,8 +13,8 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import liftcluster as lc
-from liftcluster.lifting import pool_points
 from liftcluster.lifts.fourier import draw_fourier_lift
+from liftcluster.representation.lifting import pool_points
 
 TEXTS = ["aa bb", "aa cc", "dd ee", "dd ff ff", "aa bb cc", "dd ee"]
 A, B = [0, 0, 1, 1, 0, 1], [0, 1, 1, 1, 0, 0]
@@ -437,7 +437,7 @@ class TestComparing:
         assert moves[0].mass > moves[1].mass
 
     def test_flows_inside_a_group_are_counted_once(self):
-        from liftcluster.explanation import find_moves
+        from liftcluster.comparison.comparison import find_moves
 
         plan = np.array([[0.30, 0.02], [0.20, 0.10], [0.0, 0.38]])
         D = np.array([[0.1, 0.9], [0.2, 0.3], [0.5, 0.1]])

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.metrics.cluster import expected_mutual_information
 
-from liftcluster.contingency import Contingency, contingency
-from liftcluster.measures import information
-from liftcluster.measures.information import _expected_information
-from liftcluster.partition import Partition
+from liftcluster.comparison.measures import information
+from liftcluster.comparison.measures.information import _expected_information
+from liftcluster.partitions.contingency import Contingency, contingency
+from liftcluster.partitions.partition import Partition
 
 MEASURES = {name: getattr(information, name) for name in information.__all__}
 METRICS = ["nvi", "vi"]

@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import Matern as GaussianProcessMatern
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 import liftcluster as lc
-from liftcluster.kernels import as_kernel, kernel_from_state, pairwise_distances
+from liftcluster.kernels.kernel import as_kernel, kernel_from_state, pairwise_distances
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)

@@ -15,13 +15,18 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from liftcluster import Partition
-from liftcluster.methods import graph, spectral
-from liftcluster.methods.bipartite import lwgp
-from liftcluster.methods.evidence import average_linkage, cluster_reliability, evidence, lwea
-from liftcluster.methods.graph import cspa, hbgf, hgpa, mcla
-from liftcluster.methods.spectral import normalised_cut, transfer_cut
-from liftcluster.methods.tuples import LabelTuples, Profiles, fill_empty, gather
-from liftcluster.methods.voting import majority
+from liftcluster.combination.methods import graph, spectral
+from liftcluster.combination.methods.bipartite import lwgp
+from liftcluster.combination.methods.evidence import (
+    average_linkage,
+    cluster_reliability,
+    evidence,
+    lwea,
+)
+from liftcluster.combination.methods.graph import cspa, hbgf, hgpa, mcla
+from liftcluster.combination.methods.spectral import normalised_cut, transfer_cut
+from liftcluster.combination.methods.tuples import LabelTuples, Profiles, fill_empty, gather
+from liftcluster.combination.methods.voting import majority
 
 needs_metis = pytest.mark.skipif(find_spec("pymetis") is None, reason="needs pymetis")
 needs_kahypar = pytest.mark.skipif(find_spec("mtkahypar") is None, reason="needs mtkahypar")
@@ -240,7 +245,7 @@ def test_majority_works_in_blocks(monkeypatch):
     labels = noisy_copies(np.random.default_rng(0), 200, 4, 9, 0.1)[1]
     whole = solve(majority, labels, None)
     monkeypatch.setattr(
-        "liftcluster.methods.voting.row_blocks",
+        "liftcluster.combination.methods.voting.row_blocks",
         lambda n, _: [slice(i, min(i + 7, n)) for i in range(0, n, 7)],
     )
     assert len(set(whole)) > 3

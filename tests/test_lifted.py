@@ -12,8 +12,8 @@ from oracles import cluster_products, distance_from_products, gram
 from scipy.optimize import linprog
 
 import liftcluster as lc
-from liftcluster import _memory
-from liftcluster.measures.lifted import (
+from liftcluster._util import memory as _memory
+from liftcluster.comparison.measures.lifted import (
     lift_emd,
     lift_emd_error,
     lift_emd_matrix,

@@ -203,9 +203,9 @@ def test_blocks_change_nothing(monkeypatch):
         lift.scores(X, lift.sums(X, soft)),
     )
     monkeypatch.setattr(
-        "liftcluster._arrays.row_blocks.__kwdefaults__", {"block_bytes": 8 * 100 * 17}
+        "liftcluster._util.arrays.row_blocks.__kwdefaults__", {"block_bytes": 8 * 100 * 17}
     )
-    from liftcluster._arrays import row_blocks
+    from liftcluster._util.arrays import row_blocks
 
     assert len(list(row_blocks(500, 100))) == 30
     pieces = (
@@ -481,7 +481,7 @@ def test_memberships_of_a_lift_may_be_sparse_dense_or_a_partition():
 
 def test_exact_sums_in_single_precision_keep_small_distances(monkeypatch):
     """Clusters that share all but a point: their distance is small, and still right."""
-    from liftcluster.lifts import span
+    from liftcluster.lifts import exact as span
 
     rng = np.random.default_rng(0)
     X, labels = blobs(rng, 1500, 30)
@@ -498,7 +498,7 @@ def test_exact_sums_in_single_precision_keep_small_distances(monkeypatch):
 
 
 def test_exact_sums_are_double_where_single_precision_would_not_do():
-    from liftcluster.lifts import span
+    from liftcluster.lifts import exact as span
 
     X = blobs(np.random.default_rng(0), 1500, 30)[0]
     not_smooth_at_zero = lc.Matern(0.5, 20.0)  # √ of a rounding error is no rounding error

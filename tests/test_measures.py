@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
 import liftcluster as lc
-from liftcluster.contingency import contingency
+from liftcluster.partitions.contingency import contingency
 
 KERNEL = lc.Gaussian(1.0)
 

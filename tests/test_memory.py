@@ -8,13 +8,13 @@ import pytest
 import scipy.sparse as sp
 
 import liftcluster as lc
-import liftcluster.anndata
-from liftcluster import _memory
-from liftcluster._memory import available_memory, check_memory, gibibytes
+import liftcluster.io.anndata
+from liftcluster._util import memory as _memory
+from liftcluster._util.memory import available_memory, check_memory, gibibytes
 from liftcluster.cli import main
 from liftcluster.estimators import ClusterLifter
-from liftcluster.files import InputError, read_clusterings
-from liftcluster.planes import look_at
+from liftcluster.io import InputError, read_clusterings
+from liftcluster.viz.layout import look_at
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((2000, 3))

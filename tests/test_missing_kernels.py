@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import liftcluster as lc
-from liftcluster import _native
-from liftcluster.lifts import grid
+from liftcluster.lifts import _native, grid
 from liftcluster.lifts.fourier import draw_fourier_lift
 from liftcluster.lifts.grid import fit_grid_lift
 

@@ -11,8 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import liftcluster as lc
-from liftcluster.lifts.span import kernel_sums
-from liftcluster.mmd import climb_mmd, spread_out_seeds
+from liftcluster.combination.mmd import climb_mmd, spread_out_seeds
+from liftcluster.lifts.exact import kernel_sums
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.3])

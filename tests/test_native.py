@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 import liftcluster as lc
-from liftcluster import _native
-from liftcluster._threads import in_order, n_threads, runs
-from liftcluster.lifts import grid
+from liftcluster._util.threads import in_order, n_threads, runs
+from liftcluster.lifts import _native, grid
 from liftcluster.lifts.engine import DENSE, GIVEN, GRID, STRUCTURED
 from liftcluster.lifts.fourier import draw_fourier_lift
 from liftcluster.lifts.grid import fit_grid_lift
@@ -304,7 +303,9 @@ def test_matrix_products_on_several_threads_keep_to_one_each():
 def test_threads_respect_limits():
     with threadpool_limits(1):
         assert n_threads() == 1
-    code = "import sklearn, numpy; from liftcluster._threads import n_threads; print(n_threads())"
+    code = (
+        "import sklearn, numpy; from liftcluster._util.threads import n_threads; print(n_threads())"
+    )
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     answer = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
@@ -314,7 +315,7 @@ def test_threads_respect_limits():
 
 @pytest.mark.parametrize(("value", "expected"), [("off", "None"), ("portable", "portable")])
 def test_the_environment_chooses(value, expected):
-    if find_spec("liftcluster._native._kernels") is None:
+    if find_spec("liftcluster.lifts._native._kernels") is None:
         expected = "None"
     code = "from liftcluster import _native as n; k = n.kernels(); print(None if k is None else k.in_use())"
     answer = subprocess.run(
@@ -504,7 +505,7 @@ def test_lifts_at_the_same_time_leave_the_limits_as_they_were():
 
 
 def test_a_setting_that_means_nothing_is_refused():
-    code = "import liftcluster._native"
+    code = "import liftcluster.lifts._native"
     environment = {**os.environ, "LIFTCLUSTER_NATIVE": "fast"}
     answer = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from liftcluster.contingency import Contingency, contingency
-from liftcluster.measures import pairs
-from liftcluster.partition import Partition
+from liftcluster.comparison.measures import pairs
+from liftcluster.partitions.contingency import Contingency, contingency
+from liftcluster.partitions.partition import Partition
 
 MEASURES = {name: getattr(pairs, name) for name in pairs.__all__}
 METRICS = ["accuracy", "jaccard", "mirkin", "rand"]

@@ -9,14 +9,14 @@ import pytest
 from sklearn.datasets import load_iris
 
 import liftcluster as lc
-from liftcluster.paper import SECTIONS, Settings, combining, printed
-from liftcluster.paper.agreement import best_two, check_table_3, check_table_4
-from liftcluster.paper.data import Labelled, Located
-from liftcluster.paper.digits import check_digits, find_digits
-from liftcluster.paper.precision import bound, check_precision, lift_errors
-from liftcluster.paper.runtimes import share_of_cores_busy, time_cdistance, time_lift
-from liftcluster.paper.sensitivity import check_table_1, measure_triple
-from liftcluster.paper.table_of_runtimes import check_table_2
+from reproduction import SECTIONS, Settings, combining, printed
+from reproduction.agreement import best_two, check_table_3, check_table_4
+from reproduction.data import Labelled, Located
+from reproduction.digits import check_digits, find_digits
+from reproduction.precision import bound, check_precision, lift_errors
+from reproduction.runtimes import share_of_cores_busy, time_cdistance, time_lift
+from reproduction.sensitivity import check_table_1, measure_triple
+from reproduction.table_of_runtimes import check_table_2
 
 # Numbers
 

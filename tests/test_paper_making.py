@@ -17,14 +17,14 @@ import pytest
 from amount import also
 from sklearn.datasets import load_iris
 
-from liftcluster.paper import SECTIONS, Settings, combining, data, make_paper
-from liftcluster.paper import making as making_module
-from liftcluster.paper.data import Labelled, Located, MissingData, load, locate
-from liftcluster.paper.ledger import Ledger, Piece
-from liftcluster.paper.page import write_page
-from liftcluster.paper.pictures import draw_digits
-from liftcluster.paper.record import circumstances
-from liftcluster.paper.working import do_all
+from reproduction import SECTIONS, Settings, combining, data, make_paper
+from reproduction import making as making_module
+from reproduction.data import Labelled, Located, MissingData, load, locate
+from reproduction.ledger import Ledger, Piece
+from reproduction.page import write_page
+from reproduction.pictures import draw_digits
+from reproduction.record import circumstances
+from reproduction.working import do_all
 
 ROOT = Path(__file__).parent.parent
 QUICK = Settings(seeds=2, seeds_mnist=1)
@@ -129,7 +129,7 @@ def test_a_key_changes_with_all_that_determines_the_answer(monkeypatch):
     ]
     assert len({piece.key, *(other.key for other in others)}) == 5
     before = piece.key
-    monkeypatch.setattr("liftcluster.paper.ledger.__version__", "9.9")
+    monkeypatch.setattr("reproduction.ledger.__version__", "9.9")
     assert piece.key != before
 
 
@@ -280,7 +280,7 @@ def test_sections_of_earlier_runs_stay_on_the_page(tmp_path):
     page = make_paper(["figure-2"], tmp_path).page.read_text()
     assert "| ADCO |" in page
     assert "![Figure 2: concentric circles, where CC fails](images/paper-figure-2.png)" in page
-    assert "Not made yet: `liftcluster paper table-2`" in page
+    assert "Not made yet: `python -m reproduction table-2`" in page
     assert (tmp_path / "images" / "paper-figure-2.svg").exists()
 
 
@@ -288,7 +288,7 @@ def test_what_was_done_before_keeps_the_day_and_machine_it_was_done_on(tmp_path,
     today = circumstances()
     before = make_paper(["table-1"], tmp_path).sections["table-1"]["circumstances"]
     monkeypatch.setattr(
-        "liftcluster.paper.ledger.circumstances",
+        "reproduction.ledger.circumstances",
         lambda: today | {"date": "2099-01-01", "processor": "another"},
     )
     made = make_paper(["table-1", "figure-2"], tmp_path)
@@ -311,11 +311,11 @@ def test_what_was_found_stays_on_the_page_when_its_data_are_missing(tmp_path, fo
     assert "| Iris | " in page
 
 
-def test_sections_without_a_set_that_was_asked_for_are_left_alone(run, tmp_path, folder):
+def test_sections_without_a_set_that_was_asked_for_are_left_alone(reproduce, tmp_path, folder):
     out = tmp_path / "out"
     make_paper(["table-3"], out, folder, settings=QUICK, sets=["iris"])
     before = (out / "paper.json").read_bytes()
-    code, shown, err = run("paper", "table-3", "--sets", "mnist-train", "--out", out)
+    code, shown, err = reproduce("table-3", "--sets", "mnist-train", "--out", out)
     assert (code, shown) == (2, "")
     assert "Table 3: consensus by the Rand distance is about iris, glass," in err
     assert (out / "paper.json").read_bytes() == before
@@ -333,12 +333,12 @@ def test_a_book_with_a_page_torn_out_is_written_anew(tmp_path, damaged):
     torn["sections"]["table-1"] = json.loads(damaged)
     book.write_text(json.dumps(torn))
     page = make_paper(["figure-3"], tmp_path).page.read_text()
-    assert "Not made yet: `liftcluster paper table-1`" in page
+    assert "Not made yet: `python -m reproduction table-1`" in page
     assert "![Figure 2: " in page
 
 
 def test_the_page_in_the_docs_is_what_the_program_writes():
-    """After a change of its words: liftcluster paper table-1 --out docs."""
+    """After a change of its words: python -m reproduction table-1 --out docs."""
     book = json.loads((ROOT / "docs" / "paper.json").read_text(encoding="utf-8"))
     assert write_page(book) == (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
     assert list(book["sections"]) == list(SECTIONS)
@@ -400,8 +400,8 @@ def test_the_picture_of_digits_has_a_row_for_each_partition():
 # From the command line
 
 
-def test_the_command_makes_a_table(run, tmp_path):
-    code, out, err = run("paper", "table-1", "--out", tmp_path / "new" / "folder", "--jobs", 1)
+def test_the_command_makes_a_table(reproduce, tmp_path):
+    code, out, err = reproduce("table-1", "--out", tmp_path / "new" / "folder", "--jobs", 1)
     assert code == 0
     assert "for all five spatial measures, on both sets: holds" in out
     assert "2 pieces of work: 2 done now, 0 before" in err
@@ -412,13 +412,13 @@ def test_the_command_makes_a_table(run, tmp_path):
     assert made["seconds"] == record["seconds"]
     assert list(record["durations"]) == ["table-1-2d2c", "table-1-2d3c"]
     assert record["settings"] == {"seeds": 20, "seeds_mnist": 5, "full": False}
-    assert run("paper", "table-1", "--out", tmp_path / "new" / "folder")[2].startswith(
+    assert reproduce("table-1", "--out", tmp_path / "new" / "folder")[2].startswith(
         "liftcluster: 2 pieces of work: 0 done now, 2 before"
     )
 
 
-def test_a_wrong_name_gets_a_list_of_the_right_ones(run, tmp_path):
-    code, out, err = run("paper", "table-1", "table-5", "--out", tmp_path)
+def test_a_wrong_name_gets_a_list_of_the_right_ones(reproduce, tmp_path):
+    code, out, err = reproduce("table-1", "table-5", "--out", tmp_path)
     assert code == 2
     assert out == ""
     assert err == (
@@ -436,11 +436,11 @@ def test_a_wrong_name_gets_a_list_of_the_right_ones(run, tmp_path):
         (["--jobs", "0"], "--jobs"),
     ],
 )
-def test_mistakes_are_one_line(run, tmp_path, options, says):
+def test_mistakes_are_one_line(reproduce, tmp_path, options, says):
     file = tmp_path / "a-file"
     file.touch()
     given = [option.format(file=file) for option in options]
-    code, _, err = run("paper", "table-1", "--out", tmp_path / "out", *given)
+    code, _, err = reproduce("table-1", "--out", tmp_path / "out", *given)
     assert code == 2
     assert says in err
     assert len(err.splitlines()) == 1
@@ -451,7 +451,7 @@ def test_mistakes_are_one_line(run, tmp_path, options, says):
 def test_stopping_the_command_leaves_only_whole_pieces(tmp_path, folder):
     """Started again, it does not do again what it had done."""
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "liftcluster", "paper", "table-3", "--sets", "soybean"]
+    command = [sys.executable, "-m", "reproduction", "table-3", "--sets", "soybean"]
     command += ["--data", str(folder), "--out", str(out), "--jobs", "2"]
     stopped = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     deadline = time.monotonic() + 60

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftcluster import Partition, as_partition, represent
-from liftcluster.partition import as_partitions
+from liftcluster.partitions.partition import as_partitions
 
 NAN = float("nan")
 

@@ -98,7 +98,7 @@ def test_threads_and_chunks_change_nothing(measure, monkeypatch):
     options = {"measure": measure, "n_permutations": 30, "rng": 3}
     one = lc.significance(labels, other, X, **options)
     two = lc.significance(labels, other, X, n_jobs=2, **options)
-    monkeypatch.setattr("liftcluster.permutation._CHUNK_BYTES", 8 * 4 * 512 * 7)
+    monkeypatch.setattr("liftcluster.comparison.permutation._CHUNK_BYTES", 8 * 4 * 512 * 7)
     chunked = lc.significance(labels, other, X, **options)
     np.testing.assert_array_equal(one.null, two.null)
     np.testing.assert_allclose(one.null, chunked.null, atol=1e-12)

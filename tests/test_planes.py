@@ -6,8 +6,8 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 from sklearn.decomposition import PCA
 
-from liftcluster.palette import COLOURS, match_colours
-from liftcluster.planes import lay_out, look_at
+from liftcluster.viz.colours import COLOURS, match_colours
+from liftcluster.viz.layout import lay_out, look_at
 
 
 def stress_of(Z, D):

@@ -2,7 +2,7 @@
 
 import pytest
 
-import liftcluster._progress as progress
+import liftcluster._util.progress as progress
 
 
 @pytest.fixture

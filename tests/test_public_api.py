@@ -11,8 +11,9 @@ import lazy_loader
 import pytest
 
 import liftcluster as lc
-from liftcluster import _names, kernels, paper, scales
-from liftcluster.cli import reproducing
+from liftcluster._util import names as _names
+from liftcluster.kernels import bandwidths as scales
+from liftcluster.kernels import kernel as kernels
 from liftcluster.lifts.choice import LIFTS
 
 MODULES = {"anndata", "datasets", "plot"}
@@ -56,8 +57,6 @@ def test_every_public_function_has_an_example(name):
         (get_args(_names.LiftName), LIFTS),
         (get_args(_names.KernelName), kernels._BY_NAME),
         (get_args(_names.BandwidthRule), scales._RULES),
-        (reproducing.SECTIONS, paper.SECTIONS),
-        (reproducing.SETS, paper.SETS),
     ],
 )
 def test_names_known_before_loading_are_those_that_are_loaded(names, loaded):
@@ -96,7 +95,7 @@ def test_the_command_line_answers_without_loading_numpy():
     mistakes = ["dance", "compare --bogus", "compare gone.csv -l u,v", "compare x --measures u",
                 "consensus x --method u", "compare x --lift u", "compare x --kernel u",
                 "compare x --bandwidth u", "consensus x -k three", "consensus x --out u.xls",
-                "consensus x --json --out -", "paper table-5"]  # fmt: skip
+                "consensus x --json --out -"]  # fmt: skip
     answers = ["--version", "--help", "compare --help"]
     completion = {
         "_LIFTCLUSTER_COMPLETE": "complete_bash",

@@ -14,10 +14,10 @@ from generators import soft_memberships
 from report_cases import CLUSTERINGS, HOSTILE, NAMES, X, hostile_report
 
 import liftcluster as lc
-from liftcluster.explanation import Move
-from liftcluster.planes import look_at
-from liftcluster.report import findings
-from liftcluster.report.telling import main_change
+from liftcluster.comparison.comparison import Move
+from liftcluster.viz.layout import look_at
+from liftcluster.viz.report import findings
+from liftcluster.viz.report.text import main_change
 
 
 def unpacked(packed):
@@ -382,7 +382,7 @@ def test_a_notebook_shows_the_page_in_a_frame_that_cannot_reach_out(report, monk
     shown = report._repr_html_()
     assert 'sandbox="allow-scripts"' in shown
     assert Outline(shown).tags == ["iframe"]
-    monkeypatch.setattr("liftcluster.report.page._MOST_INLINE", 10)
+    monkeypatch.setattr("liftcluster.viz.report.page._MOST_INLINE", 10)
     assert "save it with .save(path)" in report._repr_html_()
     assert "iframe" not in report._repr_html_()
 

@@ -14,7 +14,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
 import liftcluster as lc
-from liftcluster.report import findings
+from liftcluster.viz.report import findings
 
 PIXELS = """
 const [canvas] = arguments, copy = new OffscreenCanvas(canvas.width, canvas.height);

@@ -13,7 +13,7 @@ from oracles import cluster_products, distance_from_products, gram
 from sklearn.kernel_approximation import RBFSampler
 
 import liftcluster as lc
-from liftcluster import _memory
+from liftcluster._util import memory as _memory
 
 FEATURE_LIFTS = [
     {"lift": "fourier", "sampling": "iid"},

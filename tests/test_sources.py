@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from stored import FORMS, as_csv, as_hdf5, as_memmap, as_parquet, as_zarr
 
 import liftcluster as lc
-from liftcluster import sources
-from liftcluster.files.labels import MISSING
-from liftcluster.reading import read_together
-from liftcluster.sources import as_source, block_rows, is_stored, is_streamed
+from liftcluster.io.labels import MISSING
+from liftcluster.streaming import sources
+from liftcluster.streaming.readers import read_together
+from liftcluster.streaming.sources import as_source, block_rows, is_stored, is_streamed
 
 
 @pytest.fixture

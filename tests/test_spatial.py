@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score, rand_score
 
-import liftcluster.measures.spatial as spatial
-import liftcluster.measures.spatial_agreement as agreement
-from liftcluster import Partition, _memory
-from liftcluster.measures.spatial import adco, cdistance, centroid
-from liftcluster.measures.spatial_agreement import spari, spri
+import liftcluster.comparison.measures.spatial as spatial
+import liftcluster.comparison.measures.spatial_agreement as agreement
+from liftcluster import Partition
+from liftcluster._util import memory as _memory
+from liftcluster.comparison.measures.spatial import adco, cdistance, centroid
+from liftcluster.comparison.measures.spatial_agreement import spari, spri
 
 TRANSPORTS = [centroid, cdistance]
 ACROSS_POINTS = [centroid, adco, cdistance]

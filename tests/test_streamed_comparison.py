@@ -6,8 +6,8 @@ from generators import blobs, soft_memberships
 from stored import FORMS, as_hdf5, as_memmap, as_parquet, as_zarr
 
 import liftcluster as lc
-from liftcluster import sources, streams
 from liftcluster.lifts import choice
+from liftcluster.streaming import sources, streams
 
 TABLES = [m.name for m in lc.MEASURES.values() if m.needs == "table"]
 VECTORS = [m.name for m in lc.MEASURES.values() if m.needs == "vectors"]

@@ -10,8 +10,10 @@ from sklearn.cluster import KMeans
 from stored import FORMS, as_csv, as_dask_array, as_hdf5, as_memmap, as_parquet, as_zarr
 
 import liftcluster as lc
-from liftcluster import checkpoint, grouping, sources, streams, tally
+from liftcluster.combination import by_vectors as grouping
 from liftcluster.lifts import choice
+from liftcluster.representation import checkpoint, tally
+from liftcluster.streaming import sources, streams
 
 
 @pytest.fixture(autouse=True)
@@ -214,7 +216,7 @@ def test_few_points_and_labels_alone_are_read_whole(tmp_path):
 
 def test_the_exact_lift_reads_no_more_than_it_says(tmp_path, monkeypatch):
     X, _, parts = problem()
-    monkeypatch.setattr("liftcluster.surveying._WHOLE_UP_TO", 399)
+    monkeypatch.setattr("liftcluster.representation.surveying._WHOLE_UP_TO", 399)
     for points in (as_hdf5(tmp_path, "X", X), lc.Blocks([X])):
         with pytest.raises(ValueError, match="the exact lift needs all points in memory"):
             lc.consensus(parts, 4, points, lift="exact", rng=0)

@@ -17,8 +17,8 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from stored import FORMS, as_blocks, as_hdf5, as_memmap, as_zarr
 
 import liftcluster as lc
-from liftcluster import sources, streams
 from liftcluster.lifts import choice
+from liftcluster.streaming import sources, streams
 
 
 @pytest.fixture(autouse=True)
@@ -136,7 +136,7 @@ def test_few_points_keep_their_labels_and_weights_apart_whatever_shares_an_origi
 
 def test_exact_lifts_of_many_points_are_refused(tmp_path, monkeypatch):
     X, labels = problem()
-    monkeypatch.setattr("liftcluster.surveying._WHOLE_UP_TO", 120)
+    monkeypatch.setattr("liftcluster.representation.surveying._WHOLE_UP_TO", 120)
     with pytest.raises(ValueError, match='there are 150, more than 120; use lift="fourier"'):
         lc.represent(as_hdf5(tmp_path, "X", X), labels, lift="exact")
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftcluster as lc
-from liftcluster._native import kernels
-from liftcluster.blocks import as_block
-from liftcluster.tally import Tally
+from liftcluster.lifts._native import kernels
+from liftcluster.partitions.blocks import as_block
+from liftcluster.representation.tally import Tally
 
 
 def fourier(X, rho=30):

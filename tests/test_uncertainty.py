@@ -7,7 +7,7 @@ from generators import blobs, real_problem
 import liftcluster as lc
 from benchmarks.coverage import coverage
 from liftcluster.lifts.fourier import draw_fourier_lift
-from liftcluster.uncertainty import (
+from liftcluster.lifts.uncertainty import (
     distance_deviations,
     inner_product_deviations,
     standard_error,
@@ -140,7 +140,7 @@ def test_reaching_a_tolerance_lifts_no_feature_twice(monkeypatch):
 
 def test_a_tolerance_out_of_reach_is_said(monkeypatch):
     X, labels = blobs(np.random.default_rng(0), 100, 3)
-    monkeypatch.setattr("liftcluster.lifting._MOST_BYTES", 100_000)
+    monkeypatch.setattr("liftcluster.representation.lifting._MOST_BYTES", 100_000)
     with pytest.warns(UserWarning, match=r"standard error is .* above tol = 0.0001"):
         lc.represent(X, labels, tol=1e-4, lift="fourier", rng=0)
     lift = lc.make_lift(X, lift="fourier", n_components=50, rng=0)

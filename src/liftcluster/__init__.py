@@ -2,7 +2,7 @@
 
 import lazy_loader
 
-from ._version import __version__ as __version__
+from ._util.version import __version__ as __version__
 
 # The names and the modules they are in stand in __init__.pyi; each is imported when first used.
 __getattr__, __dir__, _visible = lazy_loader.attach_stub(__name__, __file__)

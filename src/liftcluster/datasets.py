@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._typing import FloatArray, IntArray
+from ._util.typing import FloatArray, IntArray
 
 __all__ = ["Triple", "make_2d2c", "make_2d3c", "make_far_cells", "make_rings"]
 

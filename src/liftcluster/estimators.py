@@ -17,19 +17,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ._arrays import to_numpy
-from ._memory import check_memory
-from ._typing import FloatArray, IntArray
-from ._validation import as_numbers, as_points, check_choice, check_count
-from .combination import Consensus, consensus
-from .ensembles import base_partitions
+from ._util.arrays import to_numpy
+from ._util.memory import check_memory
+from ._util.typing import FloatArray, IntArray
+from ._util.validation import as_numbers, as_points, check_choice, check_count
+from .combination.combining import Consensus, consensus
+from .combination.ensembles import base_partitions
+from .combination.mmd import max_mmd
+from .combination.streamed import StreamedConsensus
 from .lifts.base import FeatureLift
 from .lifts.choice import make_lift
-from .mmd import max_mmd
-from .partition import Partition, as_partitions
-from .sources import as_source, is_streamed
-from .streamed_consensus import StreamedConsensus
-from .streams import needs_stream, width_of
+from .partitions.partition import Partition, as_partitions
+from .streaming.sources import as_source, is_streamed
+from .streaming.streams import needs_stream, width_of
 
 __all__ = ["ClusterLifter", "LiftedConsensus", "MaxMMDClustering"]
 

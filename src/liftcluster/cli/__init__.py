@@ -1,7 +1,6 @@
 """The command line: reads, calls, prints; no mathematics of its own."""
 
 from . import commands as commands
-from . import reproducing as reproducing
 from . import tour as tour
 from .application import app as app
 from .running import main as main

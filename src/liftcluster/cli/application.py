@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .._version import __version__
+from .._util.version import __version__
 
 __all__ = ["EXIT_CODES", "app"]
 

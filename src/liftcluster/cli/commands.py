@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..files import InputError, check_file, check_target, write_columns
+from ..io import InputError, check_file, check_target, write_columns
 from . import options as o
 from .application import EXIT_CODES, app
 
 if TYPE_CHECKING:
-    from ..files import Clusterings
+    from ..io import Clusterings
 
 __all__: list[str] = []
 
@@ -245,7 +245,7 @@ def _read(
     drawn = [] if view is None else o.names_of([view])
     for file in (points, *(labels_file or [])):
         check_file(file)
-    from ..files import read_clusterings
+    from ..io import read_clusterings
 
     return read_clusterings(
         points,

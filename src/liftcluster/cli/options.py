@@ -7,9 +7,9 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from .._checks import check_bandwidth_rule, check_choice, check_count, check_positive
-from .._names import KernelName, LiftName, MeasureName, MethodName
-from ..files import InputError, split_names
+from .._util.checks import check_bandwidth_rule, check_choice, check_count, check_positive
+from .._util.names import KernelName, LiftName, MeasureName, MethodName
+from ..io import InputError, split_names
 
 __all__ = [
     "Bandwidth",

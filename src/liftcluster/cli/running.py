@@ -13,14 +13,14 @@ from typing import Any, NoReturn
 
 import typer
 
-from . import commands, reproducing, tour  # noqa: F401  they enter the application
+from . import commands, tour  # noqa: F401  they enter the application
 from .application import app
 from .stopping import Stop, stoppable
 from .text import visible
 
 __all__ = ["main"]
 
-_PACKAGE = __name__.split(".")[0]
+_PACKAGES = (__name__.split(".")[0], "reproduction")
 
 # What typer raises for wrong arguments, wherever it keeps it: its own click or the real one.
 _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -37,7 +37,11 @@ _WORDS = {
 }
 
 
-def main(args: Sequence[str] | None = None) -> NoReturn:
+def main(
+    args: Sequence[str] | None = None,
+    application: typer.Typer = app,
+    program: str = "liftcluster",
+) -> NoReturn:
     """Run a command and exit: 0 done, 2 the input is to be mended, 1 our fault, 130 stopped."""
     _open_streams()
     given = sys.argv[1:] if args is None else list(args)
@@ -47,7 +51,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
             quiet = _asked(given, "--quiet", "-q")
             warnings.simplefilter("ignore" if quiet else "always", UserWarning)
             warnings.showwarning = _show_warning
-            code = _flush(_run(given))
+            code = _flush(_run(given, application, program))
     except KeyboardInterrupt:
         code = _say("stopped", stop.exit_code)
     if stop.wanted:
@@ -55,9 +59,9 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     sys.exit(code)
 
 
-def _run(args: list[str]) -> int:
+def _run(args: list[str], application: typer.Typer, program: str) -> int:
     try:
-        code = int(app(args, prog_name="liftcluster", standalone_mode=False) or 0)
+        code = int(application(args, prog_name=program, standalone_mode=False) or 0)
         if code == 130:  # how typer passes on an interrupt
             raise KeyboardInterrupt
         return code
@@ -102,7 +106,7 @@ def _is_ours(error: Exception) -> bool:
     """Whether the package itself raised it, to say that the input is wrong."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     raised_in = frames[-1].f_globals.get("__name__", "") if frames else ""
-    return bool(raised_in.split(".")[0] == _PACKAGE)
+    return raised_in.split(".")[0] in _PACKAGES
 
 
 def _say(message: str, code: int) -> int:

@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..combination import Consensus
-from ..explanation import Comparison, Estimate
-from ..files import Clusterings, write_csv
+from ..combination.combining import Consensus
+from ..comparison.comparison import Comparison, Estimate
+from ..io import Clusterings, write_csv
 from .text import visible
 
 __all__ = [

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
-from .._writing import remove_unfinished
+from .._util.files import remove_unfinished
 
 __all__ = ["Stop", "stoppable"]
 

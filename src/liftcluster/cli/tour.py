@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ..files import check_target
+from ..io import check_target
 from .application import app
 
 __all__: list[str] = []
@@ -28,7 +28,7 @@ def demo(
     Needs no files: the digits come with scikit-learn.
     """
     check_target(out, (".html", ".htm"))
-    from ..demo import run_demo
+    from .demo import run_demo
     from .showing import make_console
 
     run_demo(make_console(), seed, out)
@@ -37,7 +37,7 @@ def demo(
 @app.command()
 def measures() -> None:
     """List every distance between clusterings, what it needs and what it promises."""
-    from ..demo import show_measures
+    from .demo import show_measures
     from .showing import make_console
 
     show_measures(make_console())
@@ -46,7 +46,7 @@ def measures() -> None:
 @app.command()
 def methods() -> None:
     """List every consensus method, what it needs and where it comes from."""
-    from ..demo import show_methods
+    from .demo import show_methods
     from .showing import make_console
 
     show_methods(make_console())

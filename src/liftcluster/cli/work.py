@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .._progress import busy
-from ..combination import Consensus, consensus
-from ..comparison import compare, distance_matrix
-from ..explanation import Comparison, Estimate
-from ..files import Clusterings
-from ..measures.registry import MEASURES
-from ..report import make_report
-from ..representation import Representation
-from ..representing import represent
+from .._util.progress import busy
+from ..combination.combining import Consensus, consensus
+from ..comparison.comparing import compare, distance_matrix
+from ..comparison.comparison import Comparison, Estimate
+from ..comparison.measures.registry import MEASURES
+from ..io import Clusterings
+from ..representation.representation import Representation
+from ..representation.samples import represent
+from ..viz.report import make_report
 
 __all__ = ["combine", "compare_all", "compare_two", "consensus_columns", "make_page"]
 

@@ -12,12 +12,12 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from .._arrays import from_device, namespace, on_device, row_blocks, take
-from .._dask import is_dask, lazy_rows
-from .._threads import in_order, one_thread, runs
-from .._typing import Array, FloatArray, IntArray, Points
-from ..stack import Rows, as_rows
-from .device import device_scores, device_sums, row_units, rows_of
+from .._util.arrays import from_device, namespace, on_device, row_blocks, take
+from .._util.dask import is_dask, lazy_rows
+from .._util.threads import in_order, one_thread, runs
+from .._util.typing import Array, FloatArray, IntArray, Points
+from ..partitions.stack import Rows, as_rows
+from ._gpu.device import device_scores, device_sums, row_units, rows_of
 
 __all__ = ["FeatureLift", "Lift", "as_vectors", "sums_of_many", "take_rows"]
 

@@ -6,20 +6,20 @@ from typing import Any, get_args
 
 import numpy as np
 
-from .._arrays import from_device, on_device
-from .._memory import check_memory
-from .._names import LiftName
-from .._typing import Array, Points, RngLike
-from .._validation import check_choice, check_count, column_ranges, make_rng
-from ..kernels import Discrete, Gaussian, Kernel, Precomputed, ShiftInvariant, as_kernel
-from ..partition import as_partitions
-from ..scales import bandwidth as bandwidth_rule
-from ..stack import Stack
+from .._util.arrays import from_device, on_device
+from .._util.memory import check_memory
+from .._util.names import LiftName
+from .._util.typing import Array, Points, RngLike
+from .._util.validation import check_choice, check_count, column_ranges, make_rng
+from ..kernels.bandwidths import bandwidth as bandwidth_rule
+from ..kernels.kernel import Discrete, Gaussian, Kernel, Precomputed, ShiftInvariant, as_kernel
+from ..partitions.partition import as_partitions
+from ..partitions.stack import Stack
 from .base import Lift
+from .exact import fit_span_lift
 from .fourier import draw_fourier_lift
 from .grid import MOST_AXES, GridLift, GridTooLarge, finest_grid_lift, fit_grid_lift
-from .nystrom import fit_nystrom_lift
-from .span import fit_span_lift
+from .nystroem import fit_nystrom_lift
 from .structured import draw_structured_lift
 from .transformer import fit_transformer_lift, is_transformer
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import is_one_number
-from .._native import kernels
-from .._threads import in_order, runs
-from .._typing import Array, FloatArray, IntArray
-from ..stack import MatrixRows, Rows, Stack
-from .device import row_units
+from .._util.arrays import is_one_number
+from .._util.threads import in_order, runs
+from .._util.typing import Array, FloatArray, IntArray
+from ..partitions.stack import MatrixRows, Rows, Stack
+from ._gpu.device import row_units
+from ._native import kernels
 
 __all__ = [
     "DENSE",

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._typing import Array, FloatArray, IntArray
-from .._validation import check_choice, check_count, check_positive
-from ..kernels import ShiftInvariant, kernel_from_state
+from .._util.typing import Array, FloatArray, IntArray
+from .._util.validation import check_choice, check_count, check_positive
+from ..kernels.kernel import ShiftInvariant, kernel_from_state
 from .engine import DENSE, FeatureMap
 from .trigonometric import QUARTER_TURNS, TrigonometricLift
 

@@ -10,17 +10,17 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._arrays import namespace, send
-from .._native import warn_if_missing
-from .._typing import Array, FloatArray, Points
-from .._validation import as_points, column_ranges
-from ..kernels import Gaussian, Kernel, kernel_from_state
-from ..stack import Rows
-from ..uncertainty import unit_rows
+from .._util.arrays import namespace, send
+from .._util.typing import Array, FloatArray, Points
+from .._util.validation import as_points, column_ranges
+from ..kernels.kernel import Gaussian, Kernel, kernel_from_state
+from ..partitions.stack import Rows
+from ._native import warn_if_missing
 from .base import FeatureLift, as_vectors
 from .engine import GRID, FeatureMap, map_features, map_labels, map_scores, map_sums, ready
 from .nufft import nufft, nufft_sums
 from .trigonometric import QUARTER_TURNS, USUAL_SCALES
+from .uncertainty import unit_rows
 
 __all__ = ["MOST_AXES", "GridLift", "GridTooLarge", "finest_grid_lift", "fit_grid_lift"]
 

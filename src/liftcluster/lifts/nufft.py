@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .._threads import in_order
-from .._typing import Array, FloatArray, Sparse
-from ..stack import Rows
+from .._util.threads import in_order
+from .._util.typing import Array, FloatArray, Sparse
+from ..partitions.stack import Rows
 
 __all__ = ["nufft", "nufft_sums"]
 

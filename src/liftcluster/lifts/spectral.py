@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._threads import one_blas_thread
-from .._typing import FloatArray
+from .._util.threads import one_blas_thread
+from .._util.typing import FloatArray
 
 __all__ = ["gram_factor", "inverse_root"]
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .._typing import Points
+from .._util.typing import Points
 from .base import FeatureLift
 
 __all__ = ["TransformerLift", "fit_transformer_lift", "is_fitted", "is_transformer"]

@@ -12,12 +12,13 @@ from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 import numpy as np
 
-from .._arrays import full_precision, namespace, on_device
-from .._native import warn_if_missing
-from .._typing import Array, FloatArray, IntArray, Points
-from .._validation import as_points
-from ..kernels import ShiftInvariant
-from ..stack import Rows, as_rows
+from .._util.arrays import full_precision, namespace, on_device
+from .._util.typing import Array, FloatArray, IntArray, Points
+from .._util.validation import as_points
+from ..kernels.kernel import ShiftInvariant
+from ..partitions.stack import Rows, as_rows
+from ._gpu.waves import Waves
+from ._native import warn_if_missing
 from .base import FeatureLift, as_vectors
 from .engine import (
     LARGEST_PHASE,
@@ -29,7 +30,6 @@ from .engine import (
     map_sums,
     ready,
 )
-from .waves import Waves
 
 __all__ = ["QUARTER_TURNS", "USUAL_SCALES", "TrigonometricLift"]
 

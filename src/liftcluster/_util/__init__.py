@@ -1,0 +1,1 @@
+"""Arrays, memory, threads, progress, files, validation: what every package uses."""

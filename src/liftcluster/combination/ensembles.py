@@ -1,0 +1,97 @@
+"""Several clusterings of the same points, to compare and combine."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._util.memory import check_memory
+from .._util.typing import Array, FloatArray, RngLike
+from .._util.validation import as_points, check_choice, check_count, make_rng
+from ..partitions.partition import Partition
+
+__all__ = ["base_partitions"]
+
+_MOST_POINTS = 30_000  # whose pairwise distances fit in memory
+
+
+def base_partitions(
+    X: Any, n_clusters: int, kind: str = "paper", rng: RngLike = None, *, n_partitions: int = 20
+) -> list[Partition]:
+    """An ensemble of partitions of the points X.
+
+    Parameters
+    ----------
+    X : (n, d) array-like
+    n_clusters : int
+    kind : "paper" or "kmeans"
+        "paper": k-means and single, average, complete and Ward linkage, each into ``n_clusters``
+        (the paper's section 6; linkages need O(n²) memory, so up to 30,000 points). "kmeans":
+        ``n_partitions`` k-means, each with one seeding and a random number of clusters between
+        ``n_clusters`` and min(√n, 50).
+    rng : int, Generator or None
+
+    Examples
+    --------
+    >>> base_partitions([[0.0], [1.0], [9.0], [10.0]], 2, rng=0)[1]
+    Partition(hard, n=4, k=2)
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import pdist
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    points = _in_safe_units(as_points(X))
+    k = check_count(n_clusters, "n_clusters")
+    n = len(points)
+    if k > n:
+        raise ValueError(f"n_clusters={k} is more than the {n} points")
+    check_choice(kind, ("paper", "kmeans"), "kind")
+    rng = make_rng(rng)
+
+    def kmeans(k: int, n_init: int) -> Partition:
+        model = KMeans(k, n_init=n_init, random_state=int(rng.integers(2**31)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # said below, for all kinds alike
+            return Partition.from_labels(model.fit(points).labels_)
+
+    if kind == "kmeans":
+        count = check_count(n_partitions, "n_partitions")
+        top = max(k, min(int(np.sqrt(n)), 50))
+        return _said(k, [kmeans(int(rng.integers(k, top + 1)), 1) for _ in range(count)])
+    if n > _MOST_POINTS:
+        raise ValueError(
+            f"linkages of {n:,} points need all their distances; up to {_MOST_POINTS:,} do. Use "
+            'kind="kmeans"'
+        )
+    check_memory(8 * n * n, f"all distances of {n:,} points", 'use kind="kmeans"')
+    if n == 1:
+        return [Partition.from_labels([0]) for _ in range(5)]
+    distances = pdist(points)
+    trees = [linkage(distances, how) for how in ("single", "average", "complete", "ward")]
+    linked = [Partition.from_labels(fcluster(tree, k, "maxclust")) for tree in trees]
+    return _said(k, [kmeans(k, 10), *linked])
+
+
+def _in_safe_units(points: Array) -> FloatArray:
+    """The points, scaled where their squares would overflow or vanish in float64."""
+    points = np.asarray(points, dtype=np.float64)
+    largest = float(np.abs(points).max())
+    if largest == 0 or 1e-100 < largest < 1e100:
+        return points
+    return np.asarray(points / largest)
+
+
+def _said(k: int, partitions: list[Partition]) -> list[Partition]:
+    """The partitions, with a word where points coincide so that there are fewer clusters."""
+    fewest = min(p.k for p in partitions)
+    if fewest < k:
+        warnings.warn(
+            f"{k} clusters were asked for, but some partitions have only {fewest}: too few points "
+            "lie in different places",
+            UserWarning,
+            stacklevel=3,
+        )
+    return partitions

@@ -1,0 +1,1 @@
+"""Consensus of several partitions."""

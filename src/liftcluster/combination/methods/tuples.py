@@ -1,0 +1,319 @@
+"""Points with the same labels in every partition as one weighted point."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._util.arrays import add_up, row_blocks
+from ..._util.memory import check_memory, check_pairs
+from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
+from ..._util.validation import check_count, make_rng
+from ...partitions.partition import Partition
+
+__all__ = ["LIMIT", "LabelTuples", "Profiles", "cluster_labelled", "fill_empty", "gather"]
+
+# Groups that are linked pair by pair: a square of float64 numbers of this side is half a gigabyte,
+# and average linkage takes a few seconds.
+LIMIT = 8000
+# A tuple of weight zero counts this much of the heaviest: it is assigned but decides nothing,
+# and no mean is 0/0.
+_NEXT_TO_NOTHING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTuples:
+    """The t different rows of labels that n points get from m partitions.
+
+    What a method that sees labels alone can tell apart. There are never more tuples than points,
+    and far fewer where partitions agree. Tuples are numbered in the order of the first point that
+    has them, so neither the names of clusters nor the order of partitions matters.
+
+    Attributes
+    ----------
+    codes : (t, m) int array
+        Cluster of each tuple in each partition, -1 where it has none.
+    inverse : (n,) int array
+        Tuple of each point: ``consensus[inverse]`` takes an answer back to the points.
+    weights : (t,) array
+        Total weight of the points of each tuple.
+    sizes : (m,) int array
+        Number of clusters of each partition, k_i; s is their sum.
+
+    Examples
+    --------
+    >>> partitions = [Partition.from_labels(p) for p in ([0, 0, 1, 1], [0, 0, 0, -1])]
+    >>> tuples = LabelTuples.from_partitions(partitions)
+    >>> tuples.codes.tolist(), tuples.inverse.tolist(), tuples.weights.tolist()
+    ([[0, 0], [1, 0], [1, -1]], [0, 0, 1, 2], [2.0, 1.0, 1.0])
+    >>> tuples.indicator().toarray().astype(int).tolist()
+    [[1, 0, 1], [0, 1, 1], [0, 1, 0]]
+    """
+
+    codes: IntArray
+    inverse: IntArray
+    weights: FloatArray
+    sizes: IntArray
+
+    def __post_init__(self) -> None:
+        for array in (self.codes, self.inverse, self.weights, self.sizes):
+            array.setflags(write=False)
+
+    @classmethod
+    def from_partitions(cls, partitions: Iterable[Partition]) -> LabelTuples:
+        """The tuples of partitions of the same weighted points.
+
+        A soft partition is hardened: each point goes to its cluster of largest membership, and
+        clusters that are nowhere the largest are left out. Noise is a missing label.
+        """
+        partitions = list(partitions)
+        _check_same_points(partitions)
+        columns = [_used_codes(p.labels) for p in partitions]
+        rows = np.zeros(partitions[0].n, dtype=np.int64)
+        for column in columns:
+            # One label more at a time keeps the keys small: no row is ever wider than two numbers.
+            keys = rows * (column.max() + 2) + column + 1
+            rows = np.unique(keys, return_inverse=True)[1]
+        first, inverse = _by_first_appearance(rows)
+        return cls(
+            codes=np.column_stack([column[first] for column in columns]),
+            inverse=inverse,
+            weights=add_up(partitions[0].weights, inverse, len(first)),
+            sizes=np.array([column.max() + 1 for column in columns]),
+        )
+
+    def split(self, most: float, weights: FloatArray, rng: RngLike = None) -> LabelTuples:
+        """The same points, with every tuple heavier than `most` repeated for parts of its points.
+
+        For methods that balance: they can part points with equal labels, at random. ``weights``
+        are those of the n points; a single point is never split, and ``most=0`` splits all others.
+
+        >>> tuples = LabelTuples.from_partitions([Partition.from_labels([0, 0, 0, 0, 1])])
+        >>> tuples.split(2, np.ones(5), rng=0).codes.ravel().tolist()
+        [0, 0, 1]
+        """
+        counts = np.bincount(self.inverse, minlength=self.t)
+        with np.errstate(over="ignore"):  # as many pieces as there are points, at most
+            wanted = np.ceil(self.weights / most) if most > 0 else counts
+        pieces = np.clip(wanted, 1, np.maximum(counts, 1)).astype(np.int64)
+        # Shuffled first: points often come sorted by what one hopes to find.
+        order = make_rng(rng).permutation(len(self.inverse))
+        order = order[np.argsort(self.inverse[order], kind="stable")]
+        owner = self.inverse[order]
+        rank = np.arange(len(order)) - (np.cumsum(counts) - counts)[owner]
+        inverse = np.empty_like(self.inverse)
+        inverse[order] = (np.cumsum(pieces) - pieces)[owner] + rank * pieces[owner] // counts[owner]
+        return LabelTuples(
+            codes=np.repeat(self.codes, pieces, axis=0),
+            inverse=inverse,
+            weights=add_up(weights, inverse, int(pieces.sum())),
+            sizes=self.sizes,
+        )
+
+    @property
+    def t(self) -> int:
+        """Number of different tuples."""
+        return len(self.codes)
+
+    @property
+    def m(self) -> int:
+        """Number of partitions."""
+        return len(self.sizes)
+
+    @property
+    def s(self) -> int:
+        """Number of clusters in all partitions together."""
+        return int(self.sizes.sum())
+
+    @property
+    def owner(self) -> IntArray:
+        """(s,) partition that each cluster belongs to."""
+        return np.repeat(np.arange(self.m), self.sizes)
+
+    @property
+    def labelled(self) -> FloatArray:
+        """(t, m) one where a tuple has a label, zero where it has none."""
+        return (self.codes >= 0).astype(np.float64)
+
+    def indicator(self) -> Sparse:
+        """(t, s) sparse H: one where a tuple is in a cluster, clusters numbered through."""
+        inside = self.codes >= 0
+        columns = self.codes + np.cumsum(self.sizes) - self.sizes
+        indptr = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
+        return sp.csr_array(
+            (np.ones(int(indptr[-1])), columns[inside], indptr), shape=(self.t, self.s)
+        )
+
+    def overlaps(self) -> FloatArray:
+        """(s, s) weight that each two clusters share, Hᵀ W H."""
+        H = self.indicator()
+        check_pairs(H.shape[1], H.shape[1])
+        return np.asarray((H.T @ (sp.diags_array(self.weights) @ H)).toarray())
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    r"""Groups of points by the share of their weight in each cluster.
+
+    Sums of co-associations over the pairs of two groups are products of their profiles, so that
+    averages between groups need no pair of points:
+
+    .. math:: S_{gh} = \frac{\sum_{x ∈ g, y ∈ h} w_x w_y \sum_i u(C_i(x)) [C_i(x) = C_i(y)]}
+                            {\sum_{x ∈ g, y ∈ h} w_x w_y \,\#\{i : i \text{ labels both}\}}
+
+    For single tuples that is the share of agreeing partitions among those that label both.
+    """
+
+    shares: Sparse  # (g, s)
+    labelled: FloatArray  # (g, m), share of the weight that each partition labels
+    weights: FloatArray  # (g,)
+
+    @classmethod
+    def of(cls, tuples: LabelTuples) -> Profiles:
+        """One group for each tuple."""
+        return cls(tuples.indicator(), tuples.labelled, tuples.weights)
+
+    @cached_property
+    def is_complete(self) -> bool:
+        return bool((self.labelled > 1 - 1e-9).all())  # means of ones are ones up to rounding
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def __getitem__(self, rows: slice | IntArray) -> Profiles:
+        return Profiles(self.shares[rows], self.labelled[rows], self.weights[rows])
+
+    def co_association(self, other: Profiles, reliability: FloatArray | None = None) -> FloatArray:
+        """(g, g') S between the groups of two profiles; zero where no partition labels both.
+
+        ``reliability`` holds the weight u of each cluster, one each by default.
+        """
+        check_memory(
+            3 * 8 * len(self) * len(other),
+            f"all pairs of {len(self):,} and {len(other):,} groups of points",
+            "take a smaller limit",
+        )
+        shares = self.shares
+        if reliability is not None:
+            shares = shares @ sp.diags_array(reliability)
+        S = np.asarray(shares @ other.shares.T.toarray())
+        if self.is_complete and other.is_complete:
+            S /= self.labelled.shape[1]
+        else:
+            both = self.labelled @ other.labelled.T
+            np.divide(S, both, out=S, where=both > 0)
+        return S
+
+    def merged(self, groups: IntArray) -> Profiles:
+        """The profiles of groups of these groups, numbered from zero."""
+        totals = add_up(self.weights, groups, int(groups.max()) + 1)
+        means = sp.csr_array(
+            (self.weights / totals[groups], (groups, np.arange(len(self)))),
+            shape=(len(totals), len(self)),
+        )
+        return Profiles(sp.csr_array(means @ self.shares), means @ self.labelled, totals)
+
+
+def gather(
+    profiles: Profiles, limit: int, reliability: FloatArray | None = None
+) -> tuple[Profiles, IntArray]:
+    """At most `limit` groups, and the group of each profile.
+
+    The heaviest `limit` profiles lead a group each, and every other one joins the leader that it
+    is most like (the heaviest of several). Groups of one where the limit is not reached.
+    Costs O(g · limit · m) time, in blocks.
+    """
+    if len(profiles) <= limit:
+        return profiles, np.arange(len(profiles))
+    by_weight = np.argsort(-profiles.weights, kind="stable")
+    leaders, others = profiles[by_weight[:limit]], by_weight[limit:]
+    groups = np.empty(len(profiles), dtype=np.int64)
+    groups[by_weight[:limit]] = np.arange(limit)
+    for block in row_blocks(len(others), limit):
+        rows = others[block]
+        groups[rows] = profiles[rows].co_association(leaders, reliability).argmax(axis=1)
+    return profiles.merged(groups), groups
+
+
+def cluster_labelled(
+    tuples: LabelTuples, k: int, cluster: Callable[[LabelTuples, int], IntArray]
+) -> IntArray:
+    """(t,) consensus of the tuples that have a label at all, by a method that may trust its input.
+
+    ``cluster`` is called with 1 < k < t tuples, none without labels or weight. What every method
+    promises is kept here: k clusters wherever there are k different tuples with labels, otherwise
+    fewer and a warning; points that no partition labels go to the heaviest cluster.
+    """
+    check_count(k, "k")
+    known = np.flatnonzero((tuples.codes >= 0).any(axis=1))
+    if len(known) < k:
+        warnings.warn(
+            f"{k} clusters were asked for, but the {tuples.m} partition(s) tell only {len(known)} "
+            f"groups of points apart; the consensus has {len(known)} clusters",
+            UserWarning,
+            stacklevel=3,
+        )
+    weights = np.maximum(tuples.weights, tuples.weights.max() * _NEXT_TO_NOTHING)[known]
+    k = min(k, len(known))
+    if k == len(known):
+        found: IntArray = np.arange(k)
+    elif k == 1:
+        found = np.zeros(len(known), dtype=np.int64)
+    else:
+        part = LabelTuples(tuples.codes[known], np.arange(len(known)), weights, tuples.sizes)
+        found = fill_empty(cluster(part, k), weights, k)
+    consensus = np.full(tuples.t, add_up(weights, found, k).argmax())
+    consensus[known] = found
+    return consensus
+
+
+def fill_empty(codes: IntArray, weights: FloatArray, k: int) -> IntArray:
+    """The same clusters, and for each empty one the heaviest point of a cluster that can spare it.
+
+    The donor is the heaviest cluster of more than one point. Needs at least k points.
+    """
+    codes = np.array(codes, dtype=np.int64)
+    for empty in np.flatnonzero(np.bincount(codes, minlength=k) == 0):
+        can_spare = np.bincount(codes, minlength=k) > 1
+        donor = np.where(can_spare, add_up(weights, codes, k), -1.0).argmax()
+        inside = np.flatnonzero(codes == donor)
+        codes[inside[weights[inside].argmax()]] = empty
+    return codes
+
+
+def _check_same_points(partitions: list[Partition]) -> None:
+    if not partitions:
+        raise ValueError("no partitions were given; pass at least one")
+    sizes = sorted({p.n for p in partitions})
+    if len(sizes) > 1:
+        raise ValueError(f"partitions of one point set must have the same length, got {sizes}")
+    for i, p in enumerate(partitions[1:], start=1):
+        if not np.array_equal(p.weights, partitions[0].weights):
+            raise ValueError(
+                f"partitions 0 and {i} weigh the points differently; give all of them the same "
+                "weights with Partition.with_weights"
+            )
+
+
+def _used_codes(labels: IntArray) -> IntArray:
+    """Labels renumbered so that every code from zero up is used; -1 stays."""
+    used, codes = np.unique(labels, return_inverse=True)
+    return np.asarray(codes - int(used[0] < 0), dtype=np.int64)
+
+
+def _by_first_appearance(rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Where each distinct value comes first, in that order, and the number of each entry's value.
+
+    >>> [x.tolist() for x in _by_first_appearance(np.array([7, 3, 7, 5]))]
+    [[0, 1, 3], [0, 1, 0, 2]]
+    """
+    _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[order] = np.arange(len(first))
+    return first[order], rank[inverse]

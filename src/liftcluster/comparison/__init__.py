@@ -1,0 +1,1 @@
+"""Distances between partitions, and how two partitions differ."""

@@ -1,0 +1,1 @@
+"""Kernels, bandwidth rules and distances between points."""

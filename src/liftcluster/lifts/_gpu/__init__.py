@@ -1,0 +1,1 @@
+"""Lifts of points on a GPU."""

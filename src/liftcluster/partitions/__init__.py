@@ -1,0 +1,1 @@
+"""Partitions of points, and what is computed from labels and memberships alone."""

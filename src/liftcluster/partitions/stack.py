@@ -1,0 +1,97 @@
+"""Several partitions side by side, R = [R₁ … R_m], so that one pass lifts every cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._util.typing import FloatArray, IntArray, Sparse
+from .._util.validation import as_numbers, check_same_length
+from .partition import Partition
+
+__all__ = ["MatrixRows", "Rows", "Stack", "as_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixRows:
+    """Weighted memberships given as one (n, s) matrix, handed out in blocks of rows."""
+
+    matrix: Sparse
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, s = self.matrix.shape
+        return int(n), int(s)
+
+    def rows(self, rows: slice) -> Sparse:
+        return self.matrix[rows, :]
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """m partitions of the same n points, their s clusters numbered through."""
+
+    partitions: Mapping[Hashable, Partition]
+
+    def __post_init__(self) -> None:
+        sizes = {p.n for p in self.partitions.values()}
+        if len(sizes) > 1:
+            raise ValueError(
+                f"partitions of one point set must have the same length, got {sorted(sizes)}; "
+                "use represent_samples for partitions of different point sets"
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        parts = self.partitions.values()
+        return next(iter(parts)).n, sum(p.k for p in parts)
+
+    @cached_property
+    def owner(self) -> IntArray:
+        """Which partition each cluster belongs to, by position."""
+        sizes = [p.k for p in self.partitions.values()]
+        return np.repeat(np.arange(len(sizes)), sizes)
+
+    @property
+    def cluster_names(self) -> tuple[Hashable, ...]:
+        return tuple(name for p in self.partitions.values() for name in p.names)
+
+    @property
+    def cluster_weights(self) -> FloatArray:
+        return np.concatenate([p.cluster_weights for p in self.partitions.values()])
+
+    @property
+    def total_weights(self) -> FloatArray:
+        return np.array([p.total_weight for p in self.partitions.values()])
+
+    def rows(self, rows: slice) -> Sparse:
+        """w(x) p(C|x) of some points for all clusters: a sparse (b, s) block."""
+        blocks = [p.weighted_rows(rows) for p in self.partitions.values()]
+        return sp.csr_array(sp.hstack(blocks, format="csr"))
+
+
+Rows = Stack | MatrixRows
+
+
+def as_rows(R: Any, n: int) -> Rows:
+    """Memberships for n points from a Stack, a Partition, or any dense or sparse (n, s) matrix."""
+    if isinstance(R, Partition):
+        R = Stack({0: R})
+    if not isinstance(R, Stack | MatrixRows):
+        R = R if sp.issparse(R) else as_numbers(R, "memberships R")
+        if R.ndim != 2 or not R.shape[1]:
+            raise ValueError(
+                f"memberships R must be an (n, s) matrix or a Partition, got shape {R.shape}"
+            )
+        if R.dtype.kind == "c":
+            raise TypeError("memberships R must be real numbers")
+        R = MatrixRows(sp.csr_array(R))
+        if not np.isfinite(R.matrix.data).all():
+            raise ValueError("memberships R must be finite, got NaN or infinity")
+    check_same_length(R.shape[0], n, "R", "X")
+    return R

@@ -1,0 +1,1 @@
+"""Cluster vectors of partitions: represent, storage and checkpoints."""

@@ -1,0 +1,312 @@
+"""Clusters as vectors: what is left of the points once they have been lifted."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from .._util.html import paragraph, table
+from .._util.memory import check_pairs
+from .._util.typing import FloatArray, IntArray
+from ..lifts.base import Lift
+from ..lifts.uncertainty import (
+    distance_deviations,
+    inner_product_deviations,
+    standard_error,
+    unit_rows,
+)
+from .storage import (
+    lift_from_state,
+    lift_to_state,
+    name_from_json,
+    name_to_json,
+    read_npz,
+    write_npz,
+)
+
+__all__ = ["Representation", "load_representation"]
+
+FORMAT = "liftcluster representation 1"
+_MOST_ROWS = 30  # of a table in a notebook
+_ARRAY_FIELDS = ("sums", "cluster_weights", "total_weights", "owner")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Representation:
+    r"""s clusters of m partitions as vectors in :math:`\mathbb{R}^ρ`, and the lift that made them.
+
+    Made by :func:`represent`. Everything else (distances, transport, consensus) needs only this.
+    The stored sums add up over blocks of points, so two representations by the same lift can be
+    added: ``represent(X1, p1, lift=lift) + represent(X2, p2, lift=lift)``. Clusters are matched
+    by the names of their partition and their own.
+
+    Attributes
+    ----------
+    sums : (s, ρ) array
+        Φ(C) = Σ w(x) p(C|x) φ(x).
+    vectors : (s, ρ) array
+        Φ̄(C) = Φ(C)/‖Φ(C)‖.
+    norms : (s,) array
+        ‖Φ(C)‖.
+    masses : (s,) array
+        Share of its partition's weight that each cluster has; noise has the rest.
+    owner : (s,) int array
+        Position of the partition that each cluster belongs to.
+    cluster_names, partition_names : tuples
+    lift : Lift or None
+        None if it was saved without its lift.
+    """
+
+    sums: FloatArray
+    cluster_weights: FloatArray  # (s,), Σ w p(C|x)
+    total_weights: FloatArray  # (m,), Σ w, noise included
+    owner: IntArray
+    cluster_names: tuple[Hashable, ...]
+    partition_names: tuple[Hashable, ...]
+    lift: Lift | None
+
+    def __post_init__(self) -> None:
+        for array in (self.sums, self.cluster_weights, self.total_weights, self.owner):
+            array.setflags(write=False)
+
+    @property
+    def s(self) -> int:
+        """Number of clusters in all partitions together."""
+        return len(self.sums)
+
+    @property
+    def m(self) -> int:
+        """Number of partitions."""
+        return len(self.partition_names)
+
+    @property
+    def n_components(self) -> int:
+        return int(self.sums.shape[1])
+
+    @cached_property
+    def norms(self) -> FloatArray:
+        return np.asarray(np.linalg.norm(self.sums, axis=1))
+
+    @cached_property
+    def vectors(self) -> FloatArray:
+        return unit_rows(self.sums, self.cluster_names)
+
+    @property
+    def masses(self) -> FloatArray:
+        return np.asarray(self.cluster_weights / self.total_weights[self.owner])
+
+    @property
+    def noise_masses(self) -> FloatArray:
+        """(m,) share of each partition's weight that is in no cluster."""
+        inside = np.bincount(self.owner, weights=self.masses, minlength=self.m)
+        return np.maximum(1 - inside, 0)
+
+    def inner_products(self, *, normalise: bool = True) -> FloatArray:
+        """(s, s) matrix ⟨Φ̄(C), Φ̄(C′)⟩, or ⟨Φ(C), Φ(C′)⟩ if not normalised."""
+        check_pairs(self.s, self.s)
+        V = self.vectors if normalise else self.sums
+        return np.asarray(V @ V.T)
+
+    def distances(self, *, normalise: bool = True) -> FloatArray:
+        """(s, s) matrix of d(C, C′) = ‖Φ̄(C) − Φ̄(C′)‖, or ‖Φ(C) − Φ(C′)‖ if not normalised."""
+        check_pairs(self.s, self.s)
+        V = self.vectors if normalise else self.sums
+        return np.asarray(cdist(V, V))
+
+    def inner_product_errors(self, *, normalise: bool = True) -> FloatArray | None:
+        """(s, s) standard errors of ``inner_products``: zero if exact, None if not known."""
+        return self._errors(inner_product_deviations, normalise)
+
+    def distance_errors(self, *, normalise: bool = True) -> FloatArray | None:
+        """(s, s) standard errors of ``distances``: zero if exact, None if not known.
+
+        About 95 % of exact distances lie within two of them (:mod:`liftcluster.lifts.uncertainty`).
+        A grid of frequencies has no chance in it: its errors are sure bounds.
+        """
+        if normalise and self.lift is not None:
+            bound = self.lift.distance_bound(self.sums, self.sums)
+            if bound is not None:
+                return bound
+        return self._errors(distance_deviations, normalise)
+
+    def _errors(self, deviations: Any, normalise: bool) -> FloatArray | None:
+        if self.lift is None:
+            return None
+        if self.lift.is_exact:
+            return np.zeros((self.s, self.s))
+        groups = self.lift.feature_groups()
+        if groups is None:
+            return None
+        return standard_error(deviations(self.sums, self.sums, groups, normalise=normalise))
+
+    @property
+    def max_error(self) -> float | None:
+        """The largest standard error among the normalised distances; None if not known."""
+        errors = self.distance_errors()
+        return None if errors is None else float(errors.max())
+
+    def __len__(self) -> int:
+        return self.m
+
+    def __getitem__(self, index: int | str | slice | list[int]) -> Representation:
+        """One partition by position or name, or several by position."""
+        if isinstance(index, str):
+            index = self._position(index)
+        chosen = np.atleast_1d(np.arange(self.m)[index])
+        if not len(chosen):
+            raise IndexError("no partition is left")
+        clusters = np.concatenate([np.flatnonzero(self.owner == i) for i in chosen])
+        return replace(
+            self,
+            sums=self.sums[clusters],
+            cluster_weights=self.cluster_weights[clusters],
+            total_weights=self.total_weights[chosen],
+            owner=np.repeat(np.arange(len(chosen)), [(self.owner == i).sum() for i in chosen]),
+            cluster_names=tuple(self.cluster_names[i] for i in clusters),
+            partition_names=tuple(self.partition_names[i] for i in chosen),
+        )
+
+    def __add__(self, other: Representation) -> Representation:
+        if not isinstance(other, Representation):
+            return NotImplemented
+        _check_same_map(self, other)
+        partitions = list(dict.fromkeys((*self.partition_names, *other.partition_names)))
+        keys = sorted(
+            dict.fromkeys((*self._keys(), *other._keys())),
+            key=lambda key: partitions.index(key[0]),  # stable: clusters in order of appearance
+        )
+        row = {key: i for i, key in enumerate(keys)}
+        sums = np.zeros((len(keys), self.n_components))
+        cluster_weights = np.zeros(len(keys))
+        total_weights = np.zeros(len(partitions))
+        for part in (self, other):
+            rows = [row[key] for key in part._keys()]
+            sums[rows] += part.sums
+            cluster_weights[rows] += part.cluster_weights
+            total_weights[[partitions.index(p) for p in part.partition_names]] += part.total_weights
+        return replace(
+            self,
+            sums=sums,
+            cluster_weights=cluster_weights,
+            total_weights=total_weights,
+            owner=np.array([partitions.index(p) for p, _ in keys]),
+            cluster_names=tuple(name for _, name in keys),
+            partition_names=tuple(partitions),
+        )
+
+    def _position(self, name: str) -> int:
+        if name not in self.partition_names:
+            raise KeyError(f"no partition is called {name!r}; there are {self.partition_names}")
+        return self.partition_names.index(name)
+
+    def _keys(self) -> list[tuple[Hashable, Hashable]]:
+        """(partition, cluster) names, which match clusters of different blocks of points."""
+        return [
+            (self.partition_names[i], name)
+            for i, name in zip(self.owner, self.cluster_names, strict=True)
+        ]
+
+    def save(self, path: str | PathLike[str], *, with_lift: bool = True) -> None:
+        """Write to an npz file, the lift included, without pickle; see :func:`load_representation`.
+
+        Written under a temporary name and moved, so that an interrupted save leaves nothing
+        half-written. ``with_lift=False`` keeps the vectors alone, which can be compared but
+        neither added to nor used to score points.
+        """
+        values: dict[str, Any] = {
+            "format": FORMAT,
+            "cluster_names": [name_to_json(name) for name in self.cluster_names],
+            "partition_names": [name_to_json(name) for name in self.partition_names],
+        }
+        arrays = {field: getattr(self, field) for field in _ARRAY_FIELDS}
+        if with_lift and self.lift is not None:
+            values["lift"], lift_arrays = lift_to_state(self.lift)
+            arrays |= {f"lift_{name}": array for name, array in lift_arrays.items()}
+        write_npz(path, values, arrays)
+
+    def __repr__(self) -> str:
+        lift = "saved without its lift" if self.lift is None else self.lift.describe()
+        return f"Representation({self.s} clusters of {self.m} partition(s), {lift})"
+
+    def _repr_html_(self) -> str:
+        shown = min(self.m, _MOST_ROWS)
+        masses, noise = self.masses, self.noise_masses
+        rows = []
+        for i in range(shown):
+            own = masses[self.owner == i]
+            sizes = f"{own.min():.1%} … {own.max():.1%}"
+            rows.append((self.partition_names[i], len(own), sizes, f"{noise[i]:.1%}"))
+        more = "" if shown == self.m else paragraph(f"… and {self.m - shown} more")
+        head = paragraph(repr(self))
+        return head + table(("partition", "clusters", "sizes", "noise"), rows) + more
+
+
+def load_representation(path: str | PathLike[str]) -> Representation:
+    """Read what :meth:`Representation.save` wrote. Nothing in the file is executed.
+
+    Examples
+    --------
+    >>> import tempfile, os, liftcluster as lc
+    >>> rep = lc.represent([[0.0], [1.0], [5.0]], [0, 0, 1], bandwidth=1.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rep.save(os.path.join(folder, "clusters.npz"))
+    ...     again = lc.load_representation(os.path.join(folder, "clusters.npz"))
+    >>> again
+    Representation(2 clusters of 1 partition(s), exact)
+    """
+    values, arrays = read_npz(path)
+    if values.get("format") != FORMAT:
+        raise ValueError(f"{path} is not a saved representation (format {values.get('format')!r})")
+    try:
+        lift_arrays = {k.removeprefix("lift_"): v for k, v in arrays.items() if k[:5] == "lift_"}
+        rep = Representation(
+            **{field: arrays[field] for field in _ARRAY_FIELDS},
+            cluster_names=tuple(name_from_json(name) for name in values["cluster_names"]),
+            partition_names=tuple(name_from_json(name) for name in values["partition_names"]),
+            lift=lift_from_state(values["lift"], lift_arrays) if "lift" in values else None,
+        )
+        _check_consistent(rep)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+    return rep
+
+
+def _check_consistent(rep: Representation) -> None:
+    s, m = len(rep.cluster_names), len(rep.partition_names)
+    fits = (
+        rep.sums.ndim == 2
+        and rep.sums.shape[0] == s > 0
+        and rep.cluster_weights.shape == rep.owner.shape == (s,)
+        and rep.total_weights.shape == (m,)
+        and rep.owner.dtype.kind in "iu"
+        and 0 <= rep.owner.min() <= rep.owner.max() < m
+        and (rep.lift is None or rep.lift.n_components == rep.n_components)
+    )
+    if not fits:
+        raise ValueError("its parts do not fit together")
+    if not all(np.isfinite(getattr(rep, field)).all() for field in _ARRAY_FIELDS):
+        raise ValueError("it holds NaN or infinity")
+
+
+def _check_same_map(a: Representation, b: Representation) -> None:
+    for part in (a, b):
+        if len(set(part.partition_names)) < part.m:
+            raise ValueError(f"partitions to add need different names: {part.partition_names}")
+    if a.lift is None or b.lift is None:
+        raise ValueError("a representation saved without its lift cannot be added to another")
+    if a.lift.is_exact:
+        raise ValueError(
+            "exact representations do not add up: each spans only its own clusters. Lift the "
+            'blocks together with represent_samples, or by one map: make_lift(X, lift="fourier")'
+        )
+    if a.lift is not b.lift and a.lift.fingerprint() != b.lift.fingerprint():
+        raise ValueError(
+            "the two representations were made by different lifts; make one lift with make_lift "
+            "and give it to both calls of represent"
+        )

@@ -1,0 +1,359 @@
+"""From points and partitions to cluster vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._util.typing import FloatArray, Points, RngLike
+from .._util.validation import as_numbers, as_weights, make_rng
+from ..kernels.kernel import ShiftInvariant
+from ..lifts.base import Lift
+from ..lifts.uncertainty import unit_rows
+from ..partitions.partition import as_partitions
+from ..partitions.stack import MatrixRows, Stack
+from ..streaming.streams import Stream, as_stream, needs_stream
+from .lifting import Sample, lift_rows, lift_scales
+from .passes import lift_streams, open_checkpoint
+from .representation import Representation
+
+__all__ = [
+    "cluster_distance",
+    "represent",
+    "represent_samples",
+    "represent_scales",
+    "represent_streams",
+]
+
+
+def represent(
+    X: Points,
+    partitions: Any,
+    *,
+    kernel: Any = "gaussian",
+    bandwidth: Any = "median",
+    lift: Any = "auto",
+    n_components: int | None = None,
+    sampling: str = "auto",
+    tol: float | None = None,
+    weights: Any = None,
+    rng: RngLike = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Representation:
+    r"""Lift every cluster of every partition of the points X to one vector.
+
+    .. math:: Φ(C) = \sum_x w(x)\, p(C|x)\, φ(x), \qquad \barΦ(C) = Φ(C) / ‖Φ(C)‖
+
+    All partitions are lifted in one pass over blocks of points; nothing of size n × ρ or n × n
+    is held.
+
+    Parameters
+    ----------
+    X : (n, d) array-like, source of blocks, or None
+        The points; None for a precomputed or the discrete kernel. Memory maps, HDF5 and zarr
+        arrays, :class:`Blocks` and columns of :func:`scan_table` are read in blocks.
+    partitions : Partition, labels, memberships, or a sequence or mapping of them
+        In memory or, like X, not.
+    kernel, bandwidth, lift, n_components, sampling, rng
+        As for :func:`liftcluster.make_lift`.
+    tol : float, optional
+        Add features until no distance between two unit cluster vectors has a standard error
+        above this. What was computed is kept, only new features are added.
+    weights : (n,) array-like, optional
+        Weights of the points for all partitions, in place of any they carry.
+    checkpoint : path, optional
+        A file to which the sums are written every few seconds. Interrupted work that is called
+        for again goes on from there, to the same bits; the file is removed in the end.
+    progress : bool, optional
+        Show a bar for points that come in blocks; by default on a terminal, after two seconds.
+
+    Returns
+    -------
+    Representation
+
+    Examples
+    --------
+    Two points a bandwidth apart, each its own cluster: ‖Φ̄(C) − Φ̄(C′)‖² = 2 − 2 exp(−1/2).
+
+    >>> import numpy as np
+    >>> rep = represent([[0.0], [1.0]], ["a", "b"], bandwidth=1.0)
+    >>> rep
+    Representation(2 clusters of 1 partition(s), exact)
+    >>> np.round(rep.distances()[0, 1] ** 2, 6), np.round(2 - 2 * np.exp(-1 / 2), 6)
+    (np.float64(0.786939), np.float64(0.786939))
+    """
+    return represent_samples(
+        [(X, partitions)],
+        kernel=kernel,
+        bandwidth=bandwidth,
+        lift=lift,
+        n_components=n_components,
+        sampling=sampling,
+        tol=tol,
+        weights=None if weights is None else [weights],
+        rng=rng,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+
+
+def represent_samples(
+    samples: Iterable[tuple[Points, Any]],
+    *,
+    kernel: Any = "gaussian",
+    bandwidth: Any = "median",
+    lift: Any = "auto",
+    n_components: int | None = None,
+    sampling: str = "auto",
+    tol: float | None = None,
+    weights: Iterable[Any] | None = None,
+    rng: RngLike = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
+) -> Representation:
+    """Lift partitions of *different* point sets by one map, so that they can be compared.
+
+    Parameters
+    ----------
+    samples : iterable of (X, partitions)
+        Point sets of one space, of any sizes, each with its own partitions. Partitions that are
+        not named are numbered through.
+    weights : iterable, optional
+        Weights of the points of each sample (None for one each).
+    kernel, bandwidth, lift, n_components, sampling, tol, rng, checkpoint, progress
+        As for :func:`represent`; the bandwidth rule sees all samples together.
+
+    Examples
+    --------
+    >>> rep = represent_samples([([[0.0], [1.0]], [0, 1]), ([[0.0], [1.0], [1.0]], [0, 1, 1])])
+    >>> rep.distances()[:2, 2:].round(12).diagonal().tolist()  # equal shapes, whatever the sizes
+    [0.0, 0.0]
+    """
+    lifting = {
+        "kernel": kernel,
+        "bandwidth": bandwidth,
+        "lift": lift,
+        "n_components": n_components,
+        "sampling": sampling,
+        "tol": tol,
+        "rng": rng,
+    }
+    samples, weights = _with_weights(samples, weights)
+    if checkpoint is not None or any(map(needs_stream, *zip(*samples, strict=True), weights)):
+        streams = _as_streams(samples, weights)
+        return represent_streams(streams, checkpoint=checkpoint, progress=progress, **lifting)
+    return _represent_stacked(_stack_samples(samples, weights), lifting)
+
+
+def represent_streams(
+    streams: list[Stream],
+    *,
+    rng: RngLike = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: bool | None = None,
+    **lifting: Any,
+) -> Representation:
+    """The same for points that come in blocks; few of them are read into memory."""
+    file = None
+    if all(stream.X is not None for stream in streams):
+        file = open_checkpoint(checkpoint, streams, {**lifting, "rng": rng})
+        rng = make_rng(rng)
+        made = lift_streams(streams, rng=rng, checkpoint=file, progress=progress, **lifting)
+        if made is not None:
+            used, tally, _ = made
+            if file is not None:
+                file.remove()
+            return tally.finish(used)
+    samples = [stream.gather() for stream in streams]
+    return _represent_stacked(
+        _stack_samples(samples, [None] * len(samples)), {**lifting, "rng": rng}
+    )
+
+
+def _represent_stacked(stacked: _Stacked, lifting: dict[str, Any]) -> Representation:
+    used, V = lift_rows(stacked.samples, **lifting)
+    return stacked.representation(used, V)
+
+
+def _as_streams(samples: list[tuple[Points, Any]], weights: list[Any]) -> list[Stream]:
+    """Samples that come in blocks; their partitions are numbered through where not named."""
+    streams: list[Stream] = []
+    names: list[Hashable] = []
+    for (X, partitions), w in zip(samples, weights, strict=True):
+        stream = as_stream(X, partitions, w)
+        if not isinstance(partitions, Mapping):
+            numbered: dict[Hashable, Any] = {
+                len(names) + i: p for i, p in enumerate(stream.partitions.values())
+            }
+            stream = replace(stream, partitions=numbered)
+        streams.append(stream)
+        names += stream.partitions
+    _check_different(names)
+    return streams
+
+
+def represent_scales(
+    samples: Iterable[tuple[Points, Any]],
+    kernels: list[ShiftInvariant],
+    *,
+    lift: str = "auto",
+    n_components: int | None = None,
+    sampling: str = "auto",
+    rng: RngLike = None,
+) -> Iterator[Representation]:
+    """The same clusters by kernels of one shape and several bandwidths, lifted in one pass."""
+    stacked = _stack_samples(*_with_weights(samples, None))
+    lifted = lift_scales(
+        stacked.samples,
+        kernels,
+        lift=lift,
+        n_components=n_components,
+        sampling=sampling,
+        rng=rng,
+    )
+    return (stacked.representation(used, V) for used, V in lifted)
+
+
+def cluster_distance(
+    a: Any,
+    b: Any,
+    X: Points,
+    *,
+    Y: Points = None,
+    normalise: bool = False,
+    kernel: Any = "gaussian",
+    bandwidth: Any = "median",
+    lift: Any = "exact",
+    n_components: int | None = None,
+    weights: Any = None,
+    rng: RngLike = None,
+) -> float:
+    r"""Distance d(C, C′) between two clusters, which may overlap (the paper's section 2.2).
+
+    .. math:: d(C, C')^2 = κ(C, C) + κ(C', C') - 2κ(C, C'), \quad
+              κ(C, C') = \sum_{x, y} w(x) p(C|x)\, w(y) p(C'|y)\, κ(x, y)
+
+    Exactly by O(|C||C′|) kernel values, or with ``lift="fourier"`` in O((|C| + |C′|) ρ).
+
+    Parameters
+    ----------
+    a, b : (n,) array-like
+        Which points are in each cluster: true or false, or p(C|x) between 0 and 1.
+    X : (n, d) array-like, or None
+        The points; None for a precomputed or the discrete kernel.
+    Y : (n', d) array-like, optional
+        The points of b, where they are others than those of a.
+    normalise : bool
+        Scale both vectors to unit length, so that only shape and place count, not size.
+    weights : (n,) array-like, optional
+        Only for one point set.
+
+    Examples
+    --------
+    With the discrete kernel, the square root of how many points are in one cluster but not both:
+
+    >>> round(cluster_distance([1, 1, 1, 0], [0, 1, 1, 1], None, kernel="discrete") ** 2, 12)
+    2.0
+    """
+    if Y is not None and weights is not None:
+        raise ValueError("weights with Y are ambiguous; scale the memberships a and b instead")
+    R = [_one_cluster(c, name, weights) for c, name in ((a, "a"), (b, "b"))]
+    if Y is None:
+        if len(R[0]) != len(R[1]):
+            raise ValueError(
+                f"clusters a and b have {len(R[0])} and {len(R[1])} points; give the points of b "
+                "as Y if they are others"
+            )
+        samples: list[Sample] = [(X, MatrixRows(sp.csr_array(np.column_stack(R))))]
+    else:
+        samples = [
+            (points, MatrixRows(sp.csr_array(r[:, None])))
+            for points, r in zip((X, Y), R, strict=True)
+        ]
+    _, V = lift_rows(
+        samples, kernel=kernel, bandwidth=bandwidth, lift=lift, n_components=n_components, rng=rng
+    )
+    if normalise:
+        V = unit_rows(V, ("a", "b"))
+    return float(np.linalg.norm(V[0] - V[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Stacked:
+    """Samples with their partitions side by side, and what those are called."""
+
+    samples: list[Sample]
+    partition_names: list[Hashable]
+
+    def representation(self, lift: Lift, sums: FloatArray) -> Representation:
+        stacks = [R for _, R in self.samples if isinstance(R, Stack)]
+        firsts = np.cumsum([0] + [len(stack.partitions) for stack in stacks])
+        owners = [stack.owner + i for stack, i in zip(stacks, firsts, strict=False)]
+        return Representation(
+            sums=sums,
+            cluster_weights=np.concatenate([stack.cluster_weights for stack in stacks]),
+            total_weights=np.concatenate([stack.total_weights for stack in stacks]),
+            owner=np.concatenate(owners),
+            cluster_names=tuple(name for stack in stacks for name in stack.cluster_names),
+            partition_names=tuple(self.partition_names),
+            lift=lift,
+        )
+
+
+def _with_weights(
+    samples: Iterable[tuple[Points, Any]], weights: Iterable[Any] | None
+) -> tuple[list[tuple[Points, Any]], list[Any]]:
+    """Samples and the weights of each."""
+    samples = [(X, partitions) for X, partitions in samples]
+    if not samples:
+        raise ValueError("no samples were given; pass at least one pair (X, partitions)")
+    sample_weights = [None] * len(samples) if weights is None else list(weights)
+    if len(sample_weights) != len(samples):
+        raise ValueError(f"{len(samples)} samples need as many weights, got {len(sample_weights)}")
+    return samples, sample_weights
+
+
+def _stack_samples(samples: list[tuple[Points, Any]], weights: list[Any]) -> _Stacked:
+    stacked: list[Sample] = []
+    names: list[Hashable] = []
+    for (X, partitions), w in zip(samples, weights, strict=True):
+        named = as_partitions(partitions, w)
+        if not isinstance(partitions, Mapping):
+            named = {len(names) + i: p for i, p in enumerate(named.values())}
+        stacked.append((X, Stack(named)))
+        names += named
+    _check_different(names)
+    return _Stacked(stacked, names)
+
+
+def _check_different(names: list[Hashable]) -> None:
+    if len(set(names)) < len(names):
+        raise ValueError(f"partitions of different samples need different names: {names}")
+
+
+def _one_cluster(cluster: Any, name: str, weights: Any) -> FloatArray:
+    try:
+        p = as_numbers(cluster, f"cluster {name}")
+    except TypeError:
+        raise TypeError(f"{name} must be true or false, or p(C|x), for each point") from None
+    if p.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, got shape {p.shape}")
+    if not ((p >= 0) & (p <= 1)).all():
+        raise ValueError(
+            f"{name} must be true or false, or lie in [0, 1], for each point; for the cluster "
+            "called c in labels write labels == c"
+        )
+    if not p.any():
+        raise ValueError(f"cluster {name} is empty; it needs at least one point")
+    if weights is None:
+        return p
+    weighted = p * as_weights(weights, len(p))
+    if not weighted.any():
+        raise ValueError(f"cluster {name} has no weight; it needs at least one point that has some")
+    return np.asarray(weighted)

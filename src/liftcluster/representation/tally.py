@@ -1,0 +1,268 @@
+"""Sums of lifted points, cluster by cluster, that add up over any blocks of points."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._util.typing import Array, FloatArray, IntArray, Points
+from .._util.validation import check_same_length
+from ..lifts.base import Lift
+from ..partitions.blocks import Block, as_block
+from ..partitions.partition import NOTHING, warn_of_dropped
+from ..partitions.stack import Stack
+from .representation import Representation
+from .storage import name_from_json, name_to_json
+
+__all__ = ["Tally"]
+
+Key = tuple[Hashable, Hashable]  # names of a partition and of one of its clusters
+Order = tuple[Hashable, ...] | None
+
+_ARRAY_FIELDS = ("sums", "cluster_weights", "total_weights", "owner", "sizes", "hard")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tally:
+    r"""What blocks of points add to the clusters of some partitions.
+
+    .. math:: Φ(C) = \sum_{\text{blocks}} \sum_{x \in \text{block}} w(x)\, p(C|x)\, φ(x)
+
+    A commutative monoid up to rounding and the order of clusters that do not sort: ``a + b``
+    matches clusters by the names of their partition and their own. It holds no points and no lift,
+    so it is small to send and to store; ``finish(lift)`` makes the Representation that the points
+    would have had in memory.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> X = [[0.0], [1.0], [5.0], [6.0]]
+    >>> lift = lc.make_lift(X, lift="fourier", bandwidth=2.0, n_components=64, rng=0)
+    >>> parts = [Tally.of(lift, X[i : i + 2], {"p": labels})
+    ...          for i, labels in ((0, ["b", None]), (2, ["a", "b"]))]
+    >>> (parts[0] + parts[1]).finish(lift).cluster_names
+    ('a', 'b')
+    """
+
+    sums: FloatArray  # (s, ρ)
+    cluster_weights: FloatArray  # (s,), Σ w p(C|x)
+    total_weights: FloatArray  # (m,), Σ w, noise included
+    owner: IntArray  # (s,), the partition of each cluster
+    sizes: IntArray  # (m,), points that each partition has
+    hard: Array  # (m,), whether all memberships were zero or one
+    cluster_names: tuple[Hashable, ...]
+    partition_names: tuple[Hashable, ...]
+    orders: tuple[Order, ...]  # of the clusters of each partition; None: as they sort
+
+    @classmethod
+    def of(
+        cls, lift: Lift | None, X: Points, partitions: Mapping[Hashable, Any], weights: Any = None
+    ) -> Tally:
+        """The tally of a block of points.
+
+        Parameters
+        ----------
+        lift : Lift or None
+            One map for all blocks, with features: not the exact one. None counts alone.
+        X : (b, d) array
+            None where there is no lift.
+        partitions : mapping of labels, memberships, Partition or Block
+            Of these points alone; see ``as_block`` for what they may lack.
+        weights : (b,) array-like, optional
+        """
+        if lift is not None and lift.is_exact:
+            raise ValueError(
+                "an exact lift spans only the clusters it was made from, so its sums do not add "
+                'up; use a lift with features: make_lift(X, lift="fourier")'
+            )
+        blocks = {name: as_block(p, weights) for name, p in partitions.items()}
+        if not blocks:
+            raise ValueError("no partitions were given; pass at least one")
+        parts = {name: block.partition for name, block in blocks.items()}
+        for name, p in parts.items():
+            if lift is not None:
+                check_same_length(p.n, len(X), f"partition {name!r}", "X")
+        ks = [p.k for p in parts.values()]
+        return cls(
+            sums=_sums(lift, X, blocks),
+            cluster_weights=np.concatenate([p.cluster_weights for p in parts.values()]),
+            total_weights=np.array([p.total_weight for p in parts.values()]),
+            owner=np.repeat(np.arange(len(parts)), ks),
+            sizes=np.array([p.n for p in parts.values()]),
+            hard=np.array([p.is_hard for p in parts.values()]),
+            cluster_names=tuple(name for p in parts.values() for name in p.names),
+            partition_names=tuple(parts),
+            orders=tuple(block.order for block in blocks.values()),
+        )
+
+    @property
+    def keys(self) -> list[Key]:
+        return [
+            (self.partition_names[i], name)
+            for i, name in zip(self.owner, self.cluster_names, strict=True)
+        ]
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.sums.shape[1] != other.sums.shape[1]:
+            raise ValueError(
+                f"tallies of {self.sums.shape[1]} and {other.sums.shape[1]} components were made "
+                "by different lifts; make one lift and use it for all blocks"
+            )
+        partitions = tuple(dict.fromkeys(self.partition_names + other.partition_names))
+        keys = list(dict.fromkeys(self.keys + other.keys))
+        at = {key: i for i, key in enumerate(keys)}
+        place = {name: i for i, name in enumerate(partitions)}
+        parts = [
+            (t, [at[key] for key in t.keys], [place[name] for name in t.partition_names])
+            for t in (self, other)
+        ]
+
+        def added(field: str, shape: tuple[int, ...], *, by_cluster: bool) -> Array:
+            total = np.zeros(shape, dtype=getattr(self, field).dtype)
+            for t, clusters, owners in parts:
+                total[clusters if by_cluster else owners] += getattr(t, field)
+            return total
+
+        hard = np.ones(len(partitions), dtype=bool)
+        for t, _, owners in parts:
+            hard[owners] &= t.hard
+        return Tally(
+            sums=added("sums", (len(keys), self.sums.shape[1]), by_cluster=True),
+            cluster_weights=added("cluster_weights", (len(keys),), by_cluster=True),
+            total_weights=added("total_weights", (len(partitions),), by_cluster=False),
+            owner=np.array([place[name] for name, _ in keys], dtype=np.int64),
+            sizes=added("sizes", (len(partitions),), by_cluster=False),
+            hard=hard,
+            cluster_names=tuple(name for _, name in keys),
+            partition_names=partitions,
+            orders=tuple(_joined_order(name, self, other) for name in partitions),
+        )
+
+    def in_order(self) -> Tally:
+        """Clusters as they come in memory, partition by partition, those without weight left out.
+
+        Sorted where they can be, else by appearance; columns of memberships as they are.
+        """
+        rows, empty = [], []
+        for i, name in enumerate(self.partition_names):
+            own = _ordered(np.flatnonzero(self.owner == i), self.cluster_names, self.orders[i])
+            weights = self.cluster_weights[own]
+            _check_some_weight(self, i, name, weights)
+            kept = weights > NOTHING * self.total_weights[i]
+            rows.append(own[kept])
+            empty += [self.cluster_names[j] for j in own[~kept]]
+        if empty:
+            warn_of_dropped(empty)
+        chosen = np.concatenate(rows)
+        return replace(
+            self,
+            sums=self.sums[chosen],
+            cluster_weights=self.cluster_weights[chosen],
+            owner=self.owner[chosen],
+            cluster_names=tuple(self.cluster_names[i] for i in chosen),
+        )
+
+    def finish(self, lift: Lift) -> Representation:
+        """The representation that all the points together have."""
+        if lift.n_components != self.sums.shape[1]:
+            raise ValueError(
+                f"the lift has {lift.n_components} components, the tally {self.sums.shape[1]}; "
+                "give the lift that made it"
+            )
+        whole = self.in_order()
+        return Representation(
+            sums=whole.sums,
+            cluster_weights=whole.cluster_weights,
+            total_weights=whole.total_weights,
+            owner=whole.owner,
+            cluster_names=whole.cluster_names,
+            partition_names=whole.partition_names,
+            lift=lift,
+        )
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Values that JSON can hold, and arrays."""
+        values = {
+            "cluster_names": [name_to_json(name) for name in self.cluster_names],
+            "partition_names": [name_to_json(name) for name in self.partition_names],
+            "orders": [
+                None if order is None else [name_to_json(name) for name in order]
+                for order in self.orders
+            ],
+        }
+        return values, {field: getattr(self, field) for field in _ARRAY_FIELDS}
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], arrays: dict[str, Array]) -> Tally:
+        def names(stored: list[Any]) -> tuple[Hashable, ...]:
+            return tuple(name_from_json(name) for name in stored)
+
+        return cls(
+            **{field: arrays[field] for field in _ARRAY_FIELDS},
+            cluster_names=names(values["cluster_names"]),
+            partition_names=names(values["partition_names"]),
+            orders=tuple(None if order is None else names(order) for order in values["orders"]),
+        )
+
+    def __sizeof__(self) -> int:
+        """What it takes to hold, and to send."""
+        return sum(getattr(self, field).nbytes for field in _ARRAY_FIELDS) + 500
+
+    def __repr__(self) -> str:
+        return (
+            f"Tally({len(self.cluster_names)} clusters of {len(self.partition_names)} "
+            f"partition(s), {self.sizes.max()} points)"
+        )
+
+
+def _sums(lift: Lift | None, X: Points, blocks: Mapping[Hashable, Block]) -> FloatArray:
+    """(s, ρ) sums; partitions that have nothing here cost nothing."""
+    parts = {name: block.partition for name, block in blocks.items()}
+    if lift is None:
+        return np.zeros((sum(p.k for p in parts.values()), 0))
+    present = {name: p for name, p in parts.items() if p.cluster_weights.any()}
+    made = lift.sums(X, Stack(present)) if present else np.zeros((0, lift.n_components))
+    rows = iter(np.split(made, np.cumsum([p.k for p in present.values()])[:-1]))
+    return np.concatenate(
+        [
+            next(rows) if name in present else np.zeros((p.k, lift.n_components))
+            for name, p in parts.items()
+        ]
+    )
+
+
+def _joined_order(name: Hashable, a: Tally, b: Tally) -> Order:
+    """The order that both know, what only the second knows coming last; none where one has none."""
+    known = [dict(zip(t.partition_names, t.orders, strict=True)) for t in (a, b)]
+    orders = [own[name] for own in known if name in own]
+    if any(order is None for order in orders):
+        return None
+    return tuple(dict.fromkeys(cluster for order in orders for cluster in order or ()))
+
+
+def _ordered(rows: IntArray, names: tuple[Hashable, ...], order: Order) -> IntArray:
+    rank: Any = names.__getitem__
+    if order is not None:
+        position = {name: i for i, name in enumerate(order)}
+        return np.array(sorted(rows, key=lambda row: position[names[row]]), dtype=np.int64)
+    try:
+        return np.array(sorted(rows, key=rank), dtype=np.int64)
+    except TypeError:
+        return rows  # mixed kinds have no order: keep that of appearance
+
+
+def _check_some_weight(tally: Tally, i: int, name: Hashable, weights: FloatArray) -> None:
+    if not len(weights):
+        raise ValueError(
+            f"every one of the {tally.sizes[i]} labels of partition {name!r} is noise; a partition "
+            "needs at least one cluster"
+        )
+    if not tally.total_weights[i] > 0:
+        raise ValueError("weights sum to zero; give at least one point a positive weight")
+    if not weights.any():
+        raise ValueError(f"every cluster of {name!r} is empty: all the weight is on noise points")
