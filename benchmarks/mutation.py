@@ -33,23 +33,43 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "liftcluster"
 LIST = ROOT / "docs" / "mutants.md"
 
-# The tests that are about a module, beside its own doctests.
+# The tests of a module, beside its own doctests; paths without .py below src/liftcluster and tests.
+_MEASURES = "comparison/measures"
+_METHODS = "combination/methods"
+_CONSENSUS = tuple(
+    f"combination/test_{name}"
+    for name in ("consensus", "consensus_result", "choice_of_k", "partial_fit")
+)
 TESTS = {
-    "partition": ("test_partition", "test_hardened"),
-    "transport": ("test_transport", "test_hardened"),
-    "representation": ("test_representation", "test_uncertainty", "test_hardened"),
-    "measures/information": ("test_information", "test_measures"),
-    "measures/lifted": ("test_lifted", "test_measures"),
-    "measures/pairs": ("test_pairs", "test_measures"),
-    "measures/registry": ("test_measures", "test_comparison"),
-    "measures/spatial": ("test_spatial", "test_measures"),
-    "measures/spatial_agreement": ("test_spatial", "test_measures"),
-    "methods/lifted": ("test_consensus", "test_hardened"),
-    "grouping": ("test_consensus", "test_streamed_consensus"),
-    "combination": (
-        "test_consensus",
-        "test_label_consensus",
-        "test_streamed_consensus",
+    "partitions/partition": ("partitions/test_partition", "test_inputs"),
+    "comparison/transport": ("comparison/test_transport",),
+    "representation/representation": (
+        "representation/test_representation",
+        "representation/test_represent",
+        "lifts/test_uncertainty",
+    ),
+    f"{_MEASURES}/information": (f"{_MEASURES}/test_information", f"{_MEASURES}/test_measures"),
+    f"{_MEASURES}/lifted": (f"{_MEASURES}/test_lifted", f"{_MEASURES}/test_measures"),
+    f"{_MEASURES}/pairs": (f"{_MEASURES}/test_pairs", f"{_MEASURES}/test_measures"),
+    f"{_MEASURES}/registry": (f"{_MEASURES}/test_measures", "comparison/test_comparison"),
+    f"{_MEASURES}/spatial": (f"{_MEASURES}/test_spatial", f"{_MEASURES}/test_measures"),
+    f"{_MEASURES}/spatial_agreement": (
+        f"{_MEASURES}/test_spatial",
+        f"{_MEASURES}/test_spatial_agreement",
+        f"{_MEASURES}/test_measures",
+    ),
+    f"{_METHODS}/lifted": (
+        f"{_METHODS}/test_lifted_methods",
+        f"{_METHODS}/test_lift_graph",
+        *_CONSENSUS,
+    ),
+    "combination/by_vectors": (*_CONSENSUS, "combination/test_streamed_consensus"),
+    "combination/combining": (
+        *_CONSENSUS,
+        f"{_METHODS}/test_label_consensus",
+        "combination/test_base_partitions",
+        "combination/test_streamed_consensus",
+        "test_estimators",
         "test_memory",
     ),
 }
@@ -517,12 +537,14 @@ def in_child(function, timeout: float, *, silent: bool = True) -> int | None:
 
 def _preload() -> None:
     """Import what the tests import, once and for all, but for what is mutated and the tests."""
-    ours = {path.stem for path in (ROOT / "tests").glob("*.py")}
-    ours |= {"liftcluster", "liftcluster_start", "benchmarks"}
+    ours = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
+    ours |= {"liftcluster", "liftcluster_start", "benchmarks", "support"}
     sys.path[:0] = [str(ROOT), str(ROOT / "src"), str(ROOT / "tests")]
     for name in sorted({name for names in TESTS.values() for name in names}):
-        if (ROOT / "tests" / f"{name}.py").exists():
-            import_module(name)
+        path = ROOT / "tests" / f"{name}.py"
+        if path.exists():
+            sys.path.insert(0, str(path.parent))
+            import_module(path.stem)
     for name in list(sys.modules):
         if name.split(".")[0] in ours and name != "benchmarks":
             del sys.modules[name]

@@ -4,8 +4,9 @@ import os
 import signal
 
 import pytest
-from amount import TIMES
 from hypothesis import HealthCheck, settings
+
+from support.amount import TIMES
 
 # Workers of pytest-xdist share the cores: threads of one would wait for those of the others. Read by
 # OpenBLAS and OpenMP when they are loaded, and by the processes that tests start.

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from adversaries import ADVERSARIES, ALL, A, B, N, R, W, X
-from amount import IS_LONG, examples
 
 import liftcluster as lc
 from liftcluster.kernels.bandwidths import _RULES
 from liftcluster.lifts.choice import LIFTS
+from support.adversaries import ADVERSARIES, ALL, A, B, N, R, W, X
+from support.amount import IS_LONG, examples
 
 _PATIENCE = 60  # seconds after which a call hangs; the slowest takes less than one
 

@@ -120,3 +120,53 @@ def test_input_arrays_are_not_written_to():
         lc.represent(X, labels, lift=lift, rng=0)
     np.testing.assert_array_equal(X, copies[0])
     np.testing.assert_array_equal(labels, copies[1])
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: lc.Partition.from_labels([0, 1], weights=[1j, 1]), TypeError),
+        (lambda: lc.Partition.from_memberships([[1j, 1]]), TypeError),
+        (lambda: lc.Partition.from_labels([0, 1], weights=np.ma.array([1, 1], mask=[0, 1])), ValueError),
+        (lambda: lc.Partition.from_memberships(np.ma.array([[1.0, 0]], mask=[[0, 1]])), ValueError),
+        (lambda: lc.represent([[10**400], [1]], [0, 1]), TypeError),
+        (lambda: lc.bandwidth([[0.0], [1.0]], metric="manhattan"), ValueError),
+        (lambda: lc.represent([[0.0], [1.0]], [0, 1], sampling="bogus"), ValueError),
+        (lambda: lc.represent([[0.0], [1.0]], [0, 1], lift="exact", n_components=-5), ValueError),
+        (lambda: lc.make_lift([[0.0]], lift="fourier", bandwidth=1.0).sums([[0.0]], [[np.nan]]), ValueError),
+        (lambda: lc.datasets.make_rings(301), ValueError),
+        (lambda: lc.compare([0, 1], [0, 1], measures=[]), ValueError),
+        (lambda: lc.compare([0, 1], [0, 1], names=("a",)), ValueError),
+    ],
+)  # fmt: skip
+def test_odd_input_gets_a_plain_error(call, error):
+    with pytest.raises(error):
+        call()
+
+
+def test_digits_in_text_and_dates_are_no_numbers():
+    with pytest.raises(TypeError, match="memberships must hold real numbers"):
+        lc.Partition.from_memberships(np.array([["1.0", "0.0"]]))
+    with pytest.raises(TypeError, match="weights must hold real numbers"):
+        lc.Partition.from_labels([0, 1], np.array([1, 2], "datetime64[D]"))
+    for made in (lc.LiftedConsensus(2), lc.MaxMMDClustering(2), lc.ClusterLifter(2)):
+        with pytest.raises(TypeError, match="X must hold real numbers"):
+            made.fit(np.array([["1.0"], ["2.0"], ["7.0"]]))
+
+
+def test_seeds_that_are_none_are_refused_by_name():
+    for seed in (-1, {1}, np.float32(2), object()):
+        with pytest.raises((TypeError, ValueError), match="rng must be"):
+            lc.represent(np.eye(3), [0, 0, 1], lift="fourier", rng=seed)
+
+
+def test_choices_may_be_anything_without_a_crash():
+    for odd in (np.array(["rand", "vi"]), ["rand"], 3, None):
+        with pytest.raises(ValueError, match="measure must be one of"):
+            lc.distance([0, 1], [0, 1], measure=odd)
+    with pytest.raises(TypeError, match="n_clusters must be a whole number"):
+        lc.consensus([[0, 1]], np.array([2, 3]), method="evidence")
+    with pytest.raises(TypeError, match="bandwidths must be"):
+        lc.bandwidth_profile([0, 1], [0, 1], np.eye(2), bandwidths=3.5)
+    with pytest.raises(TypeError, match="measures must be"):
+        lc.compare([0, 1], [0, 1], measures=3)

@@ -8,7 +8,6 @@ from operator import attrgetter
 
 import numpy as np
 import pytest
-from generators import KERNELS, soft_memberships
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -16,6 +15,7 @@ from scipy.optimize import linprog
 import liftcluster as lc
 from liftcluster.lifts.choice import LIFTS
 from liftcluster.lifts.grid import GridTooLarge
+from support.generators import KERNELS, soft_memberships
 
 # Every kernel with every lift that takes it: a grid is for the Gaussian kernel alone, and a fast
 # transform for kernels of the Euclidean distance.

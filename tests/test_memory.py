@@ -155,7 +155,7 @@ def test_memory_that_nobody_estimated_is_one_line_as_well(tmp_path, capsys, monk
     ],
 )
 def test_ids_taken_for_clusterings_are_refused_before_any_point_is_lifted(ask, poor, monkeypatch):
-    for module in ("comparison", "combination"):
+    for module in ("comparison.comparing", "combination.combining"):
         monkeypatch.setattr(
             f"liftcluster.{module}.represent", lambda *a, **k: pytest.fail("lifted")
         )

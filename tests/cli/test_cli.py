@@ -1,0 +1,495 @@
+"""The command line, as a person would use it."""
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import load_iris
+from typer.testing import CliRunner
+
+import liftcluster as lc
+from liftcluster.cli import app
+from liftcluster.io import open_table
+
+ROOT = Path(__file__).parents[2]
+X = load_iris().data
+KMEANS = KMeans(3, n_init=1, random_state=0).fit(X).labels_
+WARD = AgglomerativeClustering(3).fit(X).labels_
+COMPLETE = AgglomerativeClustering(4, linkage="complete").fit(X).labels_
+COLUMNS = ["--columns", "a,b,c,d"]
+# What a new process loads least for.
+BY_LABELS = "--labels-only -l kmeans,ward -k 3 --method majority"
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A user's own CSV: iris under three clusterings."""
+    path = tmp_path / "mine.csv"
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["flower", *"abcd", "kmeans", "ward", "complete"])
+        names = [f"f{i}" for i in range(len(X))]
+        writer.writerows(
+            zip(names, *X.T.tolist(), KMEANS, [f"w{w}" for w in WARD], COMPLETE, strict=True)
+        )
+    return path
+
+
+@pytest.fixture(scope="module")
+def demo_output(tmp_path_factory):
+    """What the demo prints."""
+    page = tmp_path_factory.mktemp("demo") / "page.html"
+    shown = CliRunner().invoke(app, ["demo", "--out", str(page)])
+    assert shown.exit_code == 0, shown.output
+    assert "Handwritten digits, clustered" in page.read_text(encoding="utf-8")
+    assert "A page about it" in shown.output
+    return shown.output
+
+
+def test_the_demo_lifts_real_points_and_its_errors_hold(demo_output):
+    assert "1,797 handwritten digits" in demo_output
+    assert len(re.findall(r"\d\.\d{4} ± \d\.\d{4}", demo_output)) == 3
+    assert "% of the mass" in demo_output
+    covered = re.search(r"(\d+)% of the exact ones", " ".join(demo_output.split()))
+    assert int(covered[1]) >= 90
+
+
+def test_the_demo_combines(demo_output):
+    assert "Consensus(lift_km of 5 partitions: 10 clusters" in demo_output
+
+
+def test_the_version_is_printed(run):
+    assert run("--version") == (0, f"{lc.__version__}\n", "")
+
+
+def test_the_command_is_installed():
+    shown = subprocess.run(
+        [sys.executable, "-m", "liftcluster", "--help"], capture_output=True, text=True, check=True
+    )
+    for name in ("demo", "compare", "consensus", "report", "measures", "methods"):
+        assert name in shown.stdout
+
+
+@pytest.mark.parametrize("command", ["compare", "consensus", "report"])
+def test_the_help_of_a_command_has_examples_and_the_exit_codes(run, command):
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert f"liftcluster {command} mine.csv" in " ".join(out.split())
+    assert "Exit codes" in out
+
+
+def test_shell_completion_is_offered(run, monkeypatch):
+    assert "--install-completion" in run("--help")[1]
+    monkeypatch.setenv("_LIFTCLUSTER_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "liftcluster compare mine.csv --measures rand,lift_h")
+    monkeypatch.setenv("COMP_CWORD", "4")
+    shown = CliRunner().invoke(app, [], prog_name="liftcluster")
+    assert "rand,lift_hausdorff" in shown.output
+
+
+@pytest.mark.parametrize(("command", "names"), [("measures", lc.MEASURES), ("methods", lc.METHODS)])
+def test_everything_there_is_is_listed(run, command, names):
+    code, out, _ = run(command)
+    assert code == 0
+    assert [name for name in names if name not in out] == []
+
+
+def test_two_clusterings_are_compared_by_every_measure(run, mine):
+    code, out, err = run("compare", mine, *COLUMNS, "--labels", "kmeans,ward")
+    assert (code, err) == (0, "")
+    found = lc.compare(KMEANS, WARD, X)
+    for name, estimate in found.values.items():
+        assert re.search(rf"{name} *│ *{re.escape(str(estimate))}", out), name
+    assert "stayed as" in out
+
+
+def test_json_is_all_there_is_on_stdout_and_holds_what_the_library_says(run, mine):
+    code, out, err = run("compare", mine, "--labels", "kmeans,ward", *COLUMNS, "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["names"] == ["kmeans", "ward"]
+    expected = lc.compare(KMEANS, WARD, X)
+    for name, estimate in expected.values.items():
+        assert found["measures"][name]["value"] == pytest.approx(estimate.value, abs=1e-9)
+
+
+def test_several_clusterings_are_compared_two_by_two(run, mine):
+    args = ("compare", mine, *COLUMNS, "--labels", "kmeans,ward,complete")
+    code, out, _ = run(*args, "--measures", "lift_emd,rand", "--json")
+    assert code == 0
+    found = json.loads(out)["measures"]
+    for measure in ("lift_emd", "rand"):
+        D = lc.distance_matrix([KMEANS, WARD, COMPLETE], X, measure=measure)
+        np.testing.assert_allclose(found[measure]["value"], D, atol=1e-9)
+    out = run(*args)[1]
+    assert "lift_emd between them" in out
+    assert "adjusted_rand between them" in out
+
+
+def test_verbose_says_which_lift_was_taken_and_its_error(run, mine):
+    args = ("compare", mine, *COLUMNS, "--labels", "kmeans,ward,complete", "--verbose")
+    assert "lift: exact" in run(*args)[1]
+    out = run(*args, "--lift", "fourier", "--n-components", "100")[1]
+    assert re.search(r"largest standard error of a distance between clusters: 0\.\d+", out)
+    assert re.search(r"0\.\d{4} ± 0\.\d{4}", out)
+
+
+def test_a_tolerance_is_kept(run, mine):
+    args = ("compare", mine, *COLUMNS, "--labels", "kmeans,ward", "--lift", "fourier", "--json")
+    out = run(*args, "--tol", "0.01")[1]
+    assert json.loads(out)["measures"]["lift_emd"]["error"] <= 0.01
+
+
+def test_the_same_seed_gives_the_same_numbers(run, mine):
+    args = ("compare", mine, "--labels", "kmeans,ward", "--lift", "fourier", "--seed")
+    assert run(*args, 5) == run(*args, 5)
+    assert run(*args, 5) != run(*args, 6)
+
+
+def test_an_error_that_is_not_known_is_null_in_json(run, mine):
+    args = ("compare", mine, *COLUMNS, "-l", "kmeans,ward,complete", "--lift", "fourier")
+    code, out, _ = run(*args, "--n-components", 2, "--json")
+    assert code == 0
+    assert json.loads(out)["measures"]["lift_emd"]["error"][0] == [0.0, None, None]
+
+
+def test_the_coordinates_taken_by_default_are_named(run, mine):
+    args = ("compare", mine, "--labels", "kmeans,ward")
+    code, _, err = run(*args)
+    assert code == 0
+    assert "points: a, b, c, d, complete (all columns of numbers" in err
+    assert run(*args, "--quiet")[2] == ""
+
+
+def test_labels_alone_can_be_compared(run, mine):
+    code, out, _ = run("compare", mine, "-l", "kmeans,ward", "--labels-only", "--json")
+    assert code == 0
+    measures = json.loads(out)["measures"]
+    assert "rand" in measures
+    assert "lift_emd" not in measures
+
+
+def test_standardizing_changes_the_unit_of_nothing(run, mine):
+    args = ("compare", mine, "-l", "kmeans,ward", *COLUMNS, "--standardize", "--json")
+    found = json.loads(run(*args)[1])["measures"]["lift_emd"]["value"]
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert found == pytest.approx(lc.distance(KMEANS, WARD, Z), abs=1e-9)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npz", ".parquet"])
+def test_a_consensus_is_written_with_labels_confidence_and_memberships(run, mine, suffix):
+    pytest.importorskip("pyarrow")
+    out = mine.with_name("consensus" + suffix)
+    code, shown, err = run(
+        "consensus",
+        mine,
+        *COLUMNS,
+        "-l",
+        "kmeans,ward,complete",
+        "--n-clusters",
+        3,
+        "--id",
+        "flower",
+        "--out",
+        out,
+    )
+    assert code == 0
+    assert "written to" in err
+    assert "made of" in shown
+    expected = lc.consensus({"kmeans": KMEANS, "ward": WARD, "complete": COMPLETE}, 3, X, rng=0)
+    columns = ["membership"] if suffix == ".npz" else [f"membership_{j}" for j in range(3)]
+    found = open_table(out).read(["confidence", *columns], ["flower", "consensus"])
+    assert found["flower"].tolist() == [f"f{i}" for i in range(len(X))]
+    assert found["consensus"].tolist() == expected.labels.tolist()
+    np.testing.assert_allclose(found["confidence"], expected.confidence, atol=1e-9)
+    R = np.column_stack([found[name] for name in columns])
+    np.testing.assert_allclose(R, expected.memberships, atol=1e-9)
+
+
+def test_a_consensus_as_json_carries_its_labels(run, mine):
+    args = ("consensus", mine, *COLUMNS, "-l", "kmeans,ward,complete", "-k", 3, "--json")
+    code, out, err = run(*args)
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert len(found["labels"]) == len(X)
+    assert sum(found["sizes"]) == len(X)
+    assert found["n_clusters"] == 3
+
+
+def test_a_consensus_may_choose_its_number_of_clusters(run, mine):
+    code, out, _ = run("consensus", mine, *COLUMNS, "-l", "kmeans,ward,complete", "--json")
+    assert code == 0
+    assert json.loads(out)["n_clusters"] >= 1
+
+
+def test_a_consensus_can_go_through_a_pipe(run, mine):
+    code, out, _ = run(
+        "consensus", mine, *COLUMNS, "-l", "kmeans,ward", "-k", 3, "--out", "-", "-q"
+    )
+    assert code == 0
+    rows = list(csv.reader(out.splitlines()))
+    assert rows[0][:2] == ["consensus", "confidence"]
+    assert len(rows) == len(X) + 1
+
+
+def test_soft_clusterings_are_read_from_columns(run, tmp_path):
+    path = tmp_path / "soft.csv"
+    path.write_text("x,p,q,kind\n0,0.9,0.1,a\n1,0.8,0.2,a\n5,0,1,b\n6,0.3,0.7,b\n")
+    code, out, _ = run(
+        "compare", path, "-c", "x", "-l", "kind", "--memberships", "soft=p,q", "--json"
+    )
+    assert code == 0
+    found = json.loads(out)["measures"]["lift_emd"]["value"]
+    R = [[0.9, 0.1], [0.8, 0.2], [0, 1], [0.3, 0.7]]
+    assert found == pytest.approx(lc.distance(["a", "a", "b", "b"], R, [[0.0], [1], [5], [6]]))
+
+
+def test_a_long_list_of_memberships_is_no_file(run, tmp_path):
+    names = [f"probability_{j}" for j in range(40)]
+    path, out = tmp_path / "soft.csv", tmp_path / "found.csv"
+    rows = [[int(i % 40 == j) for j in range(40)] for i in range(80)]
+    lines = [["x", "kind", *names], *([i, i % 3, *row] for i, row in enumerate(rows))]
+    path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
+    out.write_text("what was there\n")
+    soft = "soft=" + ",".join(names)
+    code, _, err = run("consensus", path, "-c", "x", "-l", "kind", "-m", soft, "-k", 3, "-o", out)
+    assert code == 0, err
+
+
+def test_a_report_is_asked_for_with_what_the_command_line_says(run, mine, monkeypatch):
+    asked = {}
+
+    class Page:
+        def save(self, path):
+            path.write_text("<html>é", encoding="utf-8")
+
+        def to_dict(self):
+            return {"title": asked["title"]}
+
+    def make_report(partitions, points, **options):
+        asked.update(options, partitions=partitions, points=points)
+        return Page()
+
+    monkeypatch.setattr("liftcluster.cli.work.make_report", make_report)
+    out = mine.with_name("page.html")
+    code, shown, _ = run(
+        "report",
+        mine,
+        *COLUMNS,
+        "-l",
+        "kmeans,ward",
+        "-o",
+        out,
+        "-k",
+        "auto",
+        "--view",
+        "a,b",
+        "--title",
+        "T",
+        "--json",
+    )
+    assert (code, json.loads(shown)["title"]) == (0, "T")
+    np.testing.assert_array_equal(asked["points"], X)
+    np.testing.assert_array_equal(asked["view"], X[:, :2])
+    assert list(asked["partitions"]) == ["kmeans", "ward"]
+    assert (asked["consensus"], asked["rng"]) == ("auto", 0)
+    assert out.read_text(encoding="utf-8") == "<html>é"
+
+
+def test_names_in_a_file_are_text_and_command_nothing(run, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("x,[red]a[/red],\x1b[31mb\n1,[bold]u,p\n2,[/bold],q\n3,v,\x1b]0;own\x07\n")
+    code, out, _ = run("compare", path, "-c", "x", "--labels", "[red]a[/red],\x1b[31mb")
+    assert code == 0
+    assert "\x1b" not in out
+    assert "[red]a[/red]" in out
+
+
+def test_a_warning_is_one_line(run, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("x,u,v\n0,a,a\n1,a,b\n2,b,a\n3,b,b\n")
+    args = ("consensus", path, "-c", "x", "-l", "u,v", "-k", 9)
+    code, _, err = run(*args)
+    assert code == 0
+    warned = [line for line in err.splitlines() if "warning" in line]
+    assert warned
+    assert all(line.startswith("liftcluster: ") for line in err.splitlines())
+    assert run(*args, "--quiet")[2] == ""
+
+
+def test_a_warning_names_options_as_the_command_line_does(run, mine):
+    code, _, err = run("consensus", mine, "-c", "a,b", "-l", "kmeans,ward", "-k", 3)
+    assert code == 0
+    assert "take the best: --method medoid\n" in err
+
+
+def test_a_reader_that_goes_away_leaves_no_trace(mine):
+    command = f"{sys.executable} -m liftcluster consensus {mine} {BY_LABELS} --out - | true"
+    shown = subprocess.run(
+        ["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in shown.stderr
+    assert "Exception" not in shown.stderr
+    assert shown.returncode == 0
+
+
+def test_an_interrupt_ends_with_130_and_says_so(run, mine, monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("liftcluster.cli.work.compare_two", interrupted)
+    found = run("compare", mine, "-l", "kmeans,ward")
+    assert found == (130, "", "liftcluster: stopped\n")
+
+
+def test_an_interrupt_while_the_package_is_loaded_ends_with_130_and_says_so(tmp_path):
+    (tmp_path / "numpy.py").write_text("raise KeyboardInterrupt")
+    start = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, name = start["liftcluster"].split(":")
+    ended = subprocess.run(
+        [sys.executable, "-c", f"from {module} import {name}; {name}()", "measures"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "liftcluster: stopped\n")
+
+
+def test_an_interrupt_while_the_module_is_loaded_ends_with_130_and_says_so(tmp_path):
+    (tmp_path / "numpy.py").write_text("import signal; signal.raise_signal(signal.SIGINT)")
+    ended = subprocess.run(
+        [sys.executable, "-m", "liftcluster", "measures"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "liftcluster: stopped\n")
+
+
+def test_a_fault_of_ours_ends_with_1_and_asks_for_a_report(run, mine, monkeypatch):
+    def broken(*args, **kwargs):
+        raise RuntimeError("on two\nlines")
+
+    monkeypatch.setattr("liftcluster.cli.work.compare_two", broken)
+    code, out, err = run("compare", mine, "-l", "kmeans,ward")
+    assert (code, out) == (1, "")
+    assert "unexpected RuntimeError: on two lines" in err
+    assert len(err.splitlines()) == 1
+    assert "Traceback" in run("compare", mine, "-l", "kmeans,ward", "--debug")[2]
+
+
+def test_progress_is_quiet_where_there_is_no_terminal(mine):
+    shown = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "liftcluster",
+            "compare",
+            mine,
+            "--labels-only",
+            "-l",
+            "kmeans,ward",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"TERM": "xterm"},
+    )
+    assert shown.stderr == ""
+    assert "\x1b" not in shown.stdout
+
+
+@pytest.fixture
+def foreign(tmp_path):
+    """A file with names that ASCII does not know."""
+    path = tmp_path / "données.csv"
+    rows = "".join(f"{i},{'àß'[i > 3]},{'中文'[i % 2]}\n" for i in range(8))
+    path.write_text(f"x,été,中\n{rows}", encoding="utf-8")
+    return path
+
+
+def in_ascii(*args):
+    return subprocess.run(
+        [sys.executable, "-m", "liftcluster", *args],
+        capture_output=True,
+        check=False,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("compare {} --labels-only -l été,中", rb"\xe9t\xe9"),
+        ("consensus {} --labels-only -l été,中 -k 2 --method majority", rb"\xe9t\xe9"),
+        ("measures", rb"\u221e"),
+    ],
+)
+def test_tables_can_be_shown_where_only_ascii_can(foreign, command, shown):
+    ended = in_ascii(*command.format(foreign).split())
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.isascii()
+    assert shown in ended.stdout
+
+
+def test_json_is_json_where_only_ascii_can_be_shown(foreign):
+    ended = in_ascii("compare", str(foreign), "--labels-only", "-l", "été,中", "--json")
+    assert ended.stdout.isascii()
+    assert json.loads(ended.stdout)["names"] == ["été", "中"]
+
+
+def test_a_consensus_through_a_pipe_is_always_utf8(foreign):
+    foreign.write_text(foreign.read_text("utf-8").replace("x,", "é,", 1), "utf-8")
+    args = (str(foreign), "--labels-only", "-l", "été,中", "--id", "é", "-k", "2")
+    ended = in_ascii("consensus", *args, "--method", "majority", "-o", "-")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.decode("utf-8").startswith("é,consensus,confidence")
+
+
+@pytest.mark.parametrize("options", ["", "--json", "--out -"])
+def test_a_closed_stdout_is_one_line(mine, options):
+    command = f"{sys.executable} -m liftcluster consensus {mine} -q {BY_LABELS}"
+    ended = subprocess.run(
+        ["bash", "-c", f"{command} {options} >&-"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert ended.stderr == "liftcluster: the output cannot be written: Bad file descriptor\n"
+
+
+@pytest.mark.long
+def test_a_closed_stdout_does_not_matter_to_who_writes_nothing_there(mine):
+    page = mine.with_name("page.html")
+    command = f"{sys.executable} -m liftcluster report {mine} -c a,b -l kmeans,ward -o {page}"
+    ended = subprocess.run(
+        ["bash", "-c", f"{command} <&- >&-"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert (ended.returncode, "written to" in ended.stderr) == (0, True)
+
+
+def test_a_closed_stderr_puts_no_messages_on_stdout(mine):
+    command = f"{sys.executable} -m liftcluster compare {mine} --labels-only -l kmeans,ward --json"
+    shown = subprocess.run(["bash", "-c", f"{command} 2>&-"], stdout=subprocess.PIPE, check=True)
+    assert json.loads(shown.stdout)["names"] == ["kmeans", "ward"]
+
+
+@pytest.mark.long
+def test_the_flowers_are_written_beside_what_makes_them(tmp_path):
+    copy = Path(shutil.copy(ROOT / "examples" / "make_flowers.py", tmp_path))
+    subprocess.run([sys.executable, copy], check=True, cwd=ROOT)
+    made = (tmp_path / "flowers.csv").read_text().splitlines()
+    kept = (ROOT / "examples" / "flowers.csv").read_text().splitlines()
+    assert (made[0], len(made)) == (kept[0], len(kept))

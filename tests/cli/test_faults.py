@@ -1,0 +1,362 @@
+"""Commands that are killed, stopped, or find the disk full: what was there stays, nothing is half.
+
+The commands run as a person runs them, in a process of their own, on tables that take them from
+seconds to minutes. With ``LIFTCLUSTER_LONG`` they are stopped at many more moments.
+"""
+
+import contextlib
+import errno
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import liftcluster as lc
+import liftcluster.cli
+from benchmarks.signals import LONG, START, hears, start, write_tables
+from liftcluster._util.files import replacing
+from liftcluster.cli import stopping
+from liftcluster.cli.stopping import Stop, stoppable
+from liftcluster.io import InputError, check_target, write_columns
+from support.amount import IS_LONG, also
+
+SECONDS = 20  # in which a command must end on a very busy machine; on a quiet one it takes one
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    write_tables(folder)
+    return folder
+
+
+def wait_until(true, process):
+    for _ in range(20_000):
+        if true():
+            return
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.001)
+    pytest.fail("waited for twenty seconds")
+
+
+def wait_until_it_hears(process, by=signal.SIGTERM):
+    """Until the command has been loaded and has said what it does with signals."""
+    wait_until(lambda: hears(process, by), process)
+
+
+def stop(process, by):
+    """Send a signal; what the process says until it ends, and its exit code."""
+    process.send_signal(by)
+    try:
+        out, err = process.communicate(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        pytest.fail(f"did not end within {SECONDS} seconds of the signal")
+    return process.returncode, out, err
+
+
+MOMENTS = np.linspace(0, 6, 20).round(2).tolist() if IS_LONG else [0.0, 1.5]
+FIRST = [("transport", 0.0), ("page", 0.5)]
+LISTED = [(name, after) for name in LONG for after in MOMENTS if (name, after) not in FIRST]
+
+
+@pytest.mark.parametrize(("name", "after"), [*FIRST, *(also(*case) for case in LISTED)])
+def test_an_interrupt_ends_every_long_command_at_once_and_leaves_nothing_partial(
+    name, after, tables, tmp_path
+):
+    old = {"page.html": "the page of yesterday", "found.csv": "label\n7\n"}
+    for file, text in old.items():
+        (tmp_path / file).write_text(text)
+    process = start(LONG[name], tables, tmp_path)
+    wait_until_it_hears(process)
+    time.sleep(after)
+    if process.poll() is not None:  # a quicker machine than any that we know
+        process.communicate()
+        assert process.returncode == 0
+        return
+    code, _, err = stop(process, signal.SIGINT)
+    if code in (0, -signal.SIGINT):  # its work was done, and Python about to leave
+        assert "Traceback" not in err
+        return
+    assert (code, err.splitlines()[-1:]) == (130, ["liftcluster: stopped"]), err
+    assert "Traceback" not in err
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == old
+
+
+WRITERS = {
+    "table": "write_columns(sys.argv[1], {'label': np.arange(3 * 10**6)})",
+    "packed table": "write_columns(sys.argv[1], {'label': np.arange(10**6)})",
+    "page": "Report('t', [['s']], {'x': 'long ' * 10**7}).save(sys.argv[1])",
+    "representation": "write_npz(sys.argv[1], {}, {'x': np.zeros(10**9)})",
+}
+ENDINGS = {
+    "table": "csv",
+    "packed table": "csv.gz",
+    "page": "html",
+    "representation": "npz",
+}
+
+
+def unfinished(folder):
+    return [path for path in folder.iterdir() if path.name.startswith(".liftcluster-")]
+
+
+@pytest.mark.parametrize("what", ["table", *(also(what) for what in WRITERS if what != "table")])
+def test_who_is_killed_while_writing_leaves_the_old_file_as_it_was(what, tmp_path):
+    target = tmp_path / f"found.{ENDINGS[what]}"
+    target.write_text("what was there")
+    script = (
+        "import sys, numpy as np\n"
+        "from liftcluster.io import write_columns\n"
+        "from liftcluster.viz.report.page import Report\n"
+        "from liftcluster.representation.storage import write_npz\n" + WRITERS[what]
+    )
+    command = [sys.executable, "-c", script, str(target)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: any(path.stat().st_size for path in unfinished(tmp_path)), process)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    process.stderr.close()
+    assert target.read_text() == "what was there"
+    left = unfinished(tmp_path)  # which nobody reads, and whose name says whose it was
+    assert {*tmp_path.iterdir()} == {target, *left}
+    assert len(left) == 1
+
+
+@pytest.mark.long
+def test_who_is_terminated_while_writing_removes_what_is_half_written(tables, tmp_path):
+    command = (
+        "consensus {huge} --labels-only -l u,v,w -k 3 --method majority -q -o {folder}/found.csv"
+    )
+    process = start(command, tables, tmp_path)
+    wait_until(lambda: unfinished(tmp_path), process)
+    code, out, err = stop(process, signal.SIGTERM)
+    assert (code, out, err) == (143, "", "liftcluster: stopped\n")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_long_call_into_a_library_does_not_keep_a_command_from_stopping(tables, tmp_path):
+    # A hash of a hash of a hash ...: in Python's eyes one step, which takes minutes.
+    script = (
+        "import hashlib, liftcluster.cli.work as w; from liftcluster._util.files import replacing\n"
+        "def work(*args):\n"
+        "    with replacing('page.html') as temporary:\n"
+        "        temporary.write_text('half'); print('begun', flush=True)\n"
+        "        hashlib.pbkdf2_hmac('sha256', b'', b'', 10**9)\n"
+        "w.compare_two = work\n"
+        "from liftcluster_start import main; main()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, "compare", tables / "middling.csv", "-l", "u,v"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert process.stdout.readline() == "begun\n"
+    assert len(unfinished(tmp_path)) == 1
+    time.sleep(0.2)
+    assert stop(process, signal.SIGINT) == (130, "", "liftcluster: stopped\n")
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("after", [0.1, 0.3, 0.6])
+def test_an_interrupt_while_the_package_is_loaded_is_one_line(after, tables, tmp_path):
+    process = start(LONG["exact"], tables, tmp_path)  # which is not done before the signal comes
+    wait_until_it_hears(process, signal.SIGINT)
+    time.sleep(after)
+    assert stop(process, signal.SIGINT) == (130, "", "liftcluster: stopped\n")
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, also(signal.SIGHUP)])
+def test_a_scheduler_or_a_closed_terminal_stops_a_command_as_ctrl_c_does(by, tables, tmp_path):
+    process = start(LONG["transport"], tables, tmp_path)
+    wait_until_it_hears(process)
+    assert stop(process, by)[::2] == (128 + by, "liftcluster: stopped\n")
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_an_impatient_second_interrupt_changes_nothing(loaded, tables, tmp_path):
+    process = start(LONG["exact"], tables, tmp_path)
+    wait_until_it_hears(process, signal.SIGTERM if loaded else signal.SIGINT)
+    time.sleep(0.3)
+    for _ in range(20):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.002)
+    assert stop(process, signal.SIGINT)[::2] == (130, "liftcluster: stopped\n")
+
+
+def limited(bytes_):
+    """Files may not grow beyond so many bytes, which to a writer is a disk that is full."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_, bytes_))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "consensus {large} --labels-only -l u,v,w -k 3 --method majority -o {folder}/found.csv",
+        also(
+            "consensus {large} --labels-only -l u,v,w -k 3 --method majority -o {folder}/found.csv.gz"
+        ),
+        also(
+            "consensus {large} --labels-only -l u,v,w -k 3 --method majority -o {folder}/found.npz"
+        ),
+        also(
+            "consensus {large} --labels-only -l u,v,w -k 3 --method majority -o {folder}/found.parquet"
+        ),
+        also("report {middling} -c x,y,z -l u,v --out {folder}/page.html"),
+    ],
+)
+def test_a_disk_that_fills_up_leaves_what_was_there(command, tables, tmp_path):
+    words = command.format(
+        large=tables / "large.csv", middling=tables / "middling.csv", folder=tmp_path
+    ).split()
+    target = Path(words[-1])
+    target.write_text("what was there")
+    ended = subprocess.run(
+        [*START, *words, "--quiet"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=limited(500),
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert ended.returncode == 2, ended.stderr
+    assert len(ended.stderr.splitlines()) == 1, ended.stderr
+    assert str(target) in ended.stderr
+    assert "File too large" in ended.stderr
+    assert [*tmp_path.iterdir()] == [target]
+    assert target.read_text() == "what was there"
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("mine.csv/found.csv", "there is no folder"),  # below a file
+        ("/proc/found.csv", "cannot be written"),  # where even root makes no files
+        ("round.csv", "Too many levels of symbolic links"),
+        ("lost.csv", "there is no folder"),  # a link into nowhere
+        ("x" * 300 + ".csv", "File name too long"),
+    ],
+)
+def test_a_place_that_takes_no_files_is_one_line(place, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.csv").write_text("u,v\na,b\nb,a\na,a\n")
+    Path("round.csv").symlink_to("round.csv")
+    Path("lost.csv").symlink_to("nowhere/found.csv")
+    command = f"consensus mine.csv --labels-only -l u,v -k 2 --method majority --out {place}"
+    with pytest.raises(SystemExit) as stopped:
+        lc.cli.main([*command.split(), "--quiet"])
+    shown = capsys.readouterr().err
+    assert stopped.value.code == 2
+    assert message in shown
+    assert len(shown.splitlines()) == 1
+
+
+def test_a_name_as_long_as_names_can_be_is_written(tmp_path):
+    target = tmp_path / ("x" * 251 + ".csv")
+    write_columns(target, {"label": np.array([7])})
+    assert target.read_text() == "label\n7\n"
+    lc.represent([[0.0], [1.0]], [0, 1]).save(tmp_path / ("x" * 251 + ".npz"))
+
+
+def test_a_link_that_leads_round_is_refused_by_name(tmp_path):
+    link = tmp_path / "round.npz"
+    link.symlink_to(link)
+    with pytest.raises(OSError, match="symbolic links") as caught:
+        lc.represent([[0.0], [1.0]], [0, 1]).save(link)
+    assert (caught.value.errno, caught.value.filename) == (errno.ELOOP, str(link))
+    with pytest.raises(InputError, match="symbolic links"):
+        check_target(link, [".npz"])
+    assert link.is_symlink()
+
+
+def test_output_through_a_full_device_is_one_line():
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(
+            [*START, "measures"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert ended.returncode == 2
+    assert ended.stderr == "liftcluster: the output cannot be written: No space left on device\n"
+
+
+@pytest.fixture
+def signals():
+    """Signals as they were, however a test leaves them."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_interrupts_the_work_once_and_gives_its_exit_code(by, signals):
+    stop = Stop()
+    with pytest.raises(KeyboardInterrupt), stoppable(stop):
+        signal.raise_signal(by)
+    assert (stop.wanted, stop.exit_code) == (True, 128 + by)
+    signal.raise_signal(by)  # which nobody hears
+
+
+def test_a_signal_that_was_ignored_before_stays_so(signals):
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    stop = Stop()
+    with stoppable(stop):
+        signal.raise_signal(signal.SIGHUP)
+    assert not stop.wanted
+
+
+def test_signals_are_as_they_were_where_nobody_sent_one(signals):
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    with stoppable(Stop()):
+        assert signal.getsignal(signal.SIGTERM) != before[0]
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
+
+
+def test_work_that_does_not_heed_an_interrupt_is_ended(signals, monkeypatch, tmp_path, capfd):
+    ended = []
+    monkeypatch.setattr(stopping, "_PATIENCE", 0.01)
+    monkeypatch.setattr(stopping.os, "_exit", ended.append)
+    with stoppable(Stop()), replacing(tmp_path / "found.csv") as temporary:
+        temporary.write_text("half")
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        for _ in range(500):
+            time.sleep(0.01 if not ended else 0)
+        assert not temporary.exists()
+        temporary.write_text("so that it can be replaced")
+    assert ended == [143]
+    assert capfd.readouterr().err == "liftcluster: stopped\n"
+
+
+def test_a_stopped_command_ends_at_once_by_its_exit_code(signals, monkeypatch, tmp_path, capsys):
+    path = tmp_path / "mine.csv"
+    path.write_text("x,u,v\n0,a,b\n1,b,b\n")
+    ended = []
+    monkeypatch.setattr(stopping.os, "_exit", ended.append)
+    work = "liftcluster.cli.work.compare_two"
+    monkeypatch.setattr(work, lambda *args: signal.raise_signal(signal.SIGTERM))
+    with pytest.raises(SystemExit):
+        liftcluster.cli.main(["compare", str(path), "-l", "u,v", "-q"])
+    assert ended == [143]
+    assert capsys.readouterr().err == "liftcluster: stopped\n"
+
+
+def test_a_command_in_another_thread_leaves_signals_alone(tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+
+    def work():
+        with stoppable(Stop()):
+            return signal.getsignal(signal.SIGTERM)
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(work).result() == before

@@ -1,0 +1,300 @@
+"""Consensus of lifted cluster vectors: k-means, linkage and evidence against brute force and formulas."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.metrics import adjusted_rand_score
+
+import liftcluster as lc
+from liftcluster.combination.methods import lifted
+from liftcluster.combination.methods.lifted import (
+    group_by,
+    group_centres,
+    lift_evidence,
+    lift_hac,
+    lift_km,
+    lift_ssd,
+    weighted_ward,
+)
+from liftcluster.combination.methods.tuples import LabelTuples, Profiles, gather
+from support import oracles_consensus as oracle
+from support.amount import examples
+from support.consensus_cases import noisy_inputs, separated_blobs
+
+
+def small_representation(seed, s_each=(3, 2, 3)):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 2))
+    parts = [np.concatenate([np.arange(k), rng.integers(k, size=40 - k)]) for k in s_each]
+    return lc.represent(X, parts, bandwidth=1.0, weights=rng.uniform(0.5, 2, 40))
+
+
+@pytest.mark.parametrize("seed", range(examples(5)))
+@pytest.mark.parametrize("k", [2, 3])
+def test_k_means_finds_the_best_of_all_groupings(seed, k):
+    rep = small_representation(seed)
+    best = min(
+        lift_ssd(rep, group_centres(rep, np.array(codes), k))
+        for codes in itertools.product(range(k), repeat=rep.s)
+        if len(set(codes)) == k
+    )
+    codes = lift_km(rep, k, rng=np.random.default_rng(0))
+    assert lift_ssd(rep, group_centres(rep, codes, k)) == pytest.approx(best, rel=1e-9)
+
+
+def naive_ward(V, w, k):
+    """Merge, at each step, the two groups that raise the weighted sum of squares least."""
+    groups = [[i] for i in range(len(V))]
+
+    def squares(members):
+        centre = np.average(V[members], axis=0, weights=w[members])
+        return sum(w[i] * np.sum((V[i] - centre) ** 2) for i in members)
+
+    while len(groups) > k:
+        pairs = itertools.combinations(range(len(groups)), 2)
+        i, j = min(
+            pairs,
+            key=lambda p: (
+                squares(groups[p[0]] + groups[p[1]]) - squares(groups[p[0]]) - squares(groups[p[1]])
+            ),
+        )
+        groups[i] += groups.pop(j)
+    codes = np.empty(len(V), dtype=int)
+    for c, members in enumerate(groups):
+        codes[members] = c
+    return codes
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weighted_ward_is_the_naive_one_merge_by_merge(seed):
+    rng = np.random.default_rng(seed)
+    V, w = rng.standard_normal((12, 3)), rng.uniform(0.1, 2, 12)
+    for k in range(1, 13):
+        found = weighted_ward(V, w, k)
+        assert len(set(found)) == k
+        assert adjusted_rand_score(found, naive_ward(V, w, k)) == 1
+
+
+def test_weighted_ward_with_equal_weights_is_scikit_learns():
+    V = np.random.default_rng(0).standard_normal((40, 5))
+    theirs = AgglomerativeClustering(6).fit(V).labels_
+    assert adjusted_rand_score(weighted_ward(V, np.ones(40), 6), theirs) == 1
+
+
+def naive_linkage(D, w, k, apart):
+    """Merge, at each step, the two groups that are least far apart."""
+    groups = [[i] for i in range(len(D))]
+    while len(groups) > k:
+        pairs = itertools.combinations(range(len(groups)), 2)
+        i, j = min(pairs, key=lambda p: apart(D, w, groups[p[0]], groups[p[1]]))
+        groups[i] += groups.pop(j)
+    return [next(c for c, members in enumerate(groups) if i in members) for i in range(len(D))]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("linkage", "apart"),
+    [
+        ("average", lambda D, w, a, b: w[a] @ D[np.ix_(a, b)] @ w[b] / w[a].sum() / w[b].sum()),
+        ("complete", lambda D, w, a, b: D[np.ix_(a, b)].max()),
+        ("single", lambda D, w, a, b: D[np.ix_(a, b)].min()),
+    ],
+)
+def test_linkages_of_lifted_clusters_are_the_naive_ones(linkage, apart, seed):
+    rep = small_representation(seed, (3, 4, 5))
+    D = np.array([[np.linalg.norm(u - v) for v in rep.vectors] for u in rep.vectors])
+    for k in range(1, rep.s + 1):
+        found = lift_hac(rep, k, linkage=linkage)
+        assert sorted(set(found)) == list(range(k))
+        assert adjusted_rand_score(found, naive_linkage(D, rep.masses, k, apart)) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_linkage_is_wards_unless_another_is_asked_for(seed):
+    rep = small_representation(seed, (3, 4, 5))
+    for k in range(1, rep.s + 1):
+        expected = naive_ward(rep.vectors, rep.masses, k)
+        for options in ({}, {"linkage": "ward"}):
+            assert adjusted_rand_score(lift_hac(rep, k, **options), expected) == 1
+
+
+@pytest.mark.parametrize("linkage", ["ward", "average", "complete", "single"])
+def test_a_single_cluster_is_a_group_by_every_linkage(linkage):
+    rep = small_representation(0, (1,))
+    assert lift_hac(rep, 1, linkage=linkage).tolist() == [0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_k_means_is_never_worse_than_ward(seed):
+    rep = small_representation(seed, (6, 7, 8))
+    by_k_means = lift_km(rep, 5, n_init=1, rng=np.random.default_rng(0))
+    by_ward = weighted_ward(rep.vectors, rep.masses, 5)
+    least = lift_ssd(rep, group_centres(rep, by_ward, 5))
+    assert lift_ssd(rep, group_centres(rep, by_k_means, 5)) <= least + 1e-12
+
+
+def test_clusters_too_many_to_merge_are_grouped_by_k_means_alone(monkeypatch):
+    rep = small_representation(0)
+    expected = lift_km(rep, 3, rng=np.random.default_rng(0))
+    calls = []
+    monkeypatch.setattr(
+        lifted, "weighted_ward", lambda *args: (calls.append(args), weighted_ward(*args))[1]
+    )
+    for most, times in ((rep.s, 1), (rep.s - 1, 0)):
+        monkeypatch.setattr(lifted, "_WARD_UP_TO", most)
+        calls.clear()
+        found = lift_km(rep, 3, rng=np.random.default_rng(0))
+        assert adjusted_rand_score(found, expected) == 1
+        assert len(calls) == times
+
+
+def test_clusters_that_lie_in_fewer_places_than_groups_warn_of_nothing():
+    X, labels = separated_blobs(np.random.default_rng(0), 60, 2, k=3)
+    rep = lc.represent(X, [labels] * 3, bandwidth=1.0)
+    codes = lift_km(rep, 5, rng=np.random.default_rng(0))
+    assert lift_ssd(rep, group_centres(rep, codes, codes.max() + 1)) == pytest.approx(0, abs=1e-12)
+
+
+class Recorder(BaseEstimator):
+    """A clusterer that keeps what it is given, and calls the vectors by turns 5 and 7."""
+
+    def __init__(self, n_clusters=1, n_components=1, random_state=None, seen=None):
+        self.n_clusters, self.n_components = n_clusters, n_components
+        self.random_state, self.seen = random_state, seen
+
+    def fit(self, V, y=None, sample_weight=None):
+        self.seen.append((V, sample_weight, self.get_params()))
+        return self
+
+    def predict(self, V):
+        return np.where(np.arange(len(V)) % 2, 7, 5)
+
+    def __sklearn_clone__(self):
+        return type(self)(**self.get_params(deep=False))
+
+
+class PredictingRecorder(Recorder):
+    def fit_predict(self, V, y=None, sample_weight=None):
+        return self.fit(V, y, sample_weight).predict(V)
+
+
+@pytest.mark.parametrize("kind", [Recorder, PredictingRecorder])
+@pytest.mark.parametrize("lift", ["exact", "fourier"])
+def test_a_clusterer_is_given_vectors_weights_numbers_and_a_seed(kind, lift):
+    rng = np.random.default_rng(0)
+    X, labels = separated_blobs(rng, 40, 2, k=3)
+    inputs = [labels, labels % 2]
+    rep = lc.represent(X, inputs, bandwidth=1.0, lift=lift, rng=0)
+    seen = []
+    codes = group_by(kind(seen=seen), rep, 4, rng=rng)
+    assert codes.tolist() == [0, 1, 0, 1, 0]  # groups by number
+    V, weights, settings = seen[0]
+    assert V.shape[1] <= rep.s == len(V)
+    np.testing.assert_allclose(V @ V.T, rep.inner_products(), atol=1e-9)
+    np.testing.assert_allclose(weights / weights.sum(), rep.masses / rep.masses.sum())
+    assert weights.mean() == pytest.approx(1)
+    assert settings["n_clusters"] == settings["n_components"] == 4
+    for _ in range(99):
+        group_by(kind(seen=seen), rep, 4, rng=rng)
+    assert len({settings["random_state"] for _, _, settings in seen}) == 100
+
+
+def test_lift_ssd_is_its_formula():
+    rep = small_representation(1)
+    centres = np.random.default_rng(0).standard_normal((3, rep.n_components))
+    expected = sum(
+        m * min(np.sum((v - c) ** 2) for c in centres)
+        for m, v in zip(rep.masses, rep.vectors, strict=True)
+    )
+    assert lift_ssd(rep, centres) == pytest.approx(expected)
+
+
+def test_evidence_between_clusters_that_share_no_place_is_none():
+    """With the discrete kernel lifted evidence sees only labels, as evidence accumulation does."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=60)
+    partitions = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, share=0.1)]
+    rep = lc.represent(None, partitions, kernel="discrete")
+    tuples = LabelTuples.from_partitions(partitions)
+    codes = lift_evidence(tuples, 3, rep=rep, theta=None)
+    assert adjusted_rand_score(labels, codes) > 0.9
+
+
+@pytest.mark.parametrize("limit", [100, 6, 3, 2])
+@pytest.mark.parametrize("theta", [None, 0.4, 0.9])
+def test_lifted_evidence_is_its_formula(theta, limit):
+    """Of points with equal labels, or of the groups that they are gathered to beyond the limit."""
+    rng = np.random.default_rng(4)
+    X, labels = separated_blobs(rng, 40, 2, k=3)
+    X = X / 4  # so close that every theta, and the limit, gives other clusters
+    inputs = noisy_inputs(rng, labels, m=3, share=0.4)
+    inputs[1][::7] = -1
+    partitions = [lc.Partition.from_labels(p) for p in inputs]
+    rep, tuples = (
+        lc.represent(X, partitions, bandwidth=1.0),
+        LabelTuples.from_partitions(partitions),
+    )
+    groups = gather(Profiles.of(tuples), max(limit, 3))[1][tuples.inverse]
+    ones = [[1.0] * 3] * 3
+    u = ones if theta is None else oracle.reliability(np.column_stack(inputs), theta)
+    Z = np.zeros((groups.max() + 1, rep.n_components))
+    for x, i in itertools.product(range(40), range(3)):
+        if inputs[i][x] >= 0:
+            Z[groups[x]] += u[i][inputs[i][x]] * rep.vectors[3 * i + inputs[i][x]]
+    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+    S = np.minimum(Z @ Z.T, 1)  # rounding
+    expected = oracle.average_linkage(S[np.ix_(groups, groups)], 3)
+    options = {} if theta == 0.4 else {"theta": theta}  # its default
+    found = lift_evidence(tuples, 3, rep=rep, limit=limit, **options)
+    assert oracle.same_clusters(expected, found)
+    assert len(set(found)) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"theta": 0.0}, ValueError, "theta must be positive"),
+        ({"theta": "small"}, TypeError, "theta must be a number"),
+        ({"limit": 1}, ValueError, "limit must be at least 2"),
+        ({"limit": 2.5}, TypeError, "limit must be a whole number"),
+    ],
+)
+def test_bad_settings_of_lift_evidence_are_refused(options, error, says):
+    X, labels = separated_blobs(np.random.default_rng(0), 20, 2, k=2)
+    with pytest.raises(error, match=f"^{says}"):
+        lc.consensus([labels, labels], 2, X, method="lift_evidence", **options)
+
+
+@pytest.mark.parametrize("s_each", [(2, 2), (4, 5), (3, 3, 4)])
+@pytest.mark.parametrize("k", [2, 4])
+def test_k_means_finds_the_best_grouping_of_up_to_ten_clusters(s_each, k):
+    rep = small_representation(11, s_each)
+    G, w = rep.inner_products(), rep.masses
+
+    def squares(members):
+        """Σ w ‖v − mean‖² from inner products alone."""
+        inside = np.flatnonzero(members)
+        return w[inside].sum() - w[inside] @ G[np.ix_(inside, inside)] @ w[inside] / w[inside].sum()
+
+    cost = {bits: squares([bits >> i & 1 for i in range(rep.s)]) for bits in range(1, 2**rep.s)}
+
+    def best(rest, k):
+        """Least squares of `rest`, a set of clusters as bits, in k groups."""
+        if k == 1:
+            return cost[rest]
+        lowest = rest & -rest  # is in some group: try all of them
+        return min(
+            (
+                cost[part] + best(rest ^ part, k - 1)
+                for part in range(1, rest)
+                if part & rest == part and part & lowest
+            ),
+            default=np.inf,
+        )
+
+    codes = lift_km(rep, k, rng=np.random.default_rng(0))
+    found = lift_ssd(rep, group_centres(rep, codes, k))
+    assert found == pytest.approx(best(2**rep.s - 1, k), rel=1e-9)

@@ -1,0 +1,146 @@
+"""The number of clusters of a consensus: found where it is clear, by every criterion."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+
+import liftcluster as lc
+from liftcluster.combination.methods import lifted
+from liftcluster.combination.methods.lifted import (
+    group_centres,
+    lift_hac,
+    lift_ssd,
+)
+from liftcluster.combination.methods.selection import CRITERIA, choose_k
+from liftcluster.combination.methods.spectral import relative_eigengaps
+from liftcluster.combination.methods.tuples import LabelTuples
+from support.consensus_cases import WORSE, noisy_inputs, separated_blobs
+
+
+def test_fewer_clusters_than_asked_for_are_said():
+    X, labels = separated_blobs(np.random.default_rng(0), 50, 2, k=3)
+    with pytest.warns(UserWarning, match="10 clusters were asked for, but the inputs' 3 clusters"):
+        found = lc.consensus([labels], 10, X, rng=0)
+    assert found.n_clusters == 3
+
+
+def clear_clusters(rng, k, n_each=60):
+    labels = np.arange(n_each * k) % k
+    return 10 * np.eye(k)[labels] + rng.standard_normal((n_each * k, k)) / 3, labels
+
+
+@pytest.mark.parametrize("criterion", ["eigengap", "silhouette"])
+def test_the_number_of_clusters_is_found_where_it_is_clear(criterion):
+    rng = np.random.default_rng(0)
+    for k in (2, 3, 5):
+        X, labels = clear_clusters(rng, k)
+        inputs = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, share=0.05)]
+        rep = lc.represent(X, inputs, bandwidth="median/2")
+        curve = choose_k(rep, LabelTuples.from_partitions(inputs), criterion=criterion)
+        assert curve.k == k
+        assert len(curve.values) == len(curve.candidates) == len(curve.scores)
+        assert (np.diff(curve.scores) <= 1e-12).all()
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 6])
+def test_the_number_is_found_from_inputs_that_only_split_the_clusters(k):
+    """As inputs of too many clusters do, on which the variance ratio grows with every split."""
+    rng = np.random.default_rng(k)
+    X, labels = clear_clusters(rng, k)
+    inputs = []
+    for pieces in (2, 3, 4, 2, 3):
+        within = KMeans(k * pieces, n_init=1, random_state=pieces).fit(X).labels_
+        inputs.append(lc.Partition.from_labels(labels * 100 + within))
+    rep = lc.represent(X, inputs, bandwidth="median/4")
+    assert choose_k(rep, LabelTuples.from_partitions(inputs)).k == k
+
+
+def test_eigengaps_are_their_formula():
+    rng = np.random.default_rng(0)
+    A = rng.random((8, 8))
+    A = A + A.T
+    values = np.sort(np.linalg.eigvals(A / A.sum(axis=1, keepdims=True)).real)[::-1]
+    expected = [1 - (1 - values[k - 1]) / (1 - values[k]) for k in range(1, 8)]
+    keep = values[1:] >= 0  # below zero a walk alternates, which is no slower than forgetting
+    np.testing.assert_allclose(
+        relative_eigengaps(A)[:-1][keep], np.array(expected)[keep], atol=1e-7
+    )
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_every_criterion_has_a_curve(criterion):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    parts = [lc.Partition.from_labels(rng.integers(k, size=40)) for k in (3, 2, 3)]
+    rep = lc.represent(X, parts, bandwidth=1.0)
+    curve = choose_k(rep, LabelTuples.from_partitions(parts), criterion=criterion)
+    assert np.isfinite(curve.values).all()
+    assert curve.candidates.tolist() == [2, 3, 4, 5]
+    for k, score in zip(curve.candidates, curve.scores, strict=True):
+        assert score == lift_ssd(rep, group_centres(rep, lift_hac(rep, int(k)), int(k)))
+    with pytest.raises(ValueError, match="criterion must be one of"):
+        choose_k(rep, criterion="best")
+    with pytest.raises(ValueError, match="needs the labels of the same clusters"):
+        choose_k(rep)
+
+
+def test_the_eigengap_counts_as_far_as_clusters_are_well_grouped():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    parts = [lc.Partition.from_labels(rng.integers(k, size=40)) for k in (3, 2, 3)]
+    rep, tuples = lc.represent(X, parts, bandwidth=1.0), LabelTuples.from_partitions(parts)
+    gaps = relative_eigengaps(lifted.cluster_graph(tuples, rep)[0])
+    widths = choose_k(rep, criterion="silhouette").values
+    np.testing.assert_allclose(choose_k(rep, tuples).values, gaps[1:5] * widths, rtol=1e-12)
+
+
+@WORSE
+def test_auto_hardens_soft_inputs_to_count_their_clusters():
+    rng = np.random.default_rng(0)
+    X, labels = clear_clusters(rng, 3)
+    soft = [0.8 * np.eye(4)[p] + 0.05 for p in noisy_inputs(rng, labels, share=0.05)]
+    for lift in ("exact", "nystrom"):
+        found = lc.consensus([*soft, labels], "auto", X, lift=lift, rng=0)
+        assert found.n_clusters == 3
+        assert found.curve.criterion == "eigengap"
+        hard = [lc.Partition.from_labels(p.argmax(axis=1)) for p in soft]
+        hard.append(lc.Partition.from_labels(labels))
+        used = found.representation.lift
+        how = {"kernel": used.kernel} if lift == "exact" else {"lift": used}
+        expected = choose_k(lc.represent(X, hard, **how), LabelTuples.from_partitions(hard))
+        np.testing.assert_allclose(found.curve.values, expected.values, rtol=1e-6)
+
+
+@WORSE
+def test_auto_chooses_and_shows_its_curve():
+    rng = np.random.default_rng(0)
+    labels = np.arange(150) % 3
+    X = 10 * np.eye(3)[labels] + rng.standard_normal((150, 3)) / 3
+    found = lc.consensus(noisy_inputs(rng, labels, share=0.05), "auto", X, rng=0)
+    assert found.n_clusters == 3
+    import matplotlib
+
+    matplotlib.use("Agg")
+    ax = found.curve.plot()
+    assert ax.get_xlabel() == "number of clusters"
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.mark.parametrize("method", ["majority", "medoid"])
+def test_a_method_that_chooses_k_itself_says_so(method):
+    X, labels = separated_blobs(np.random.default_rng(0), 60, 2)
+    with pytest.warns(
+        UserWarning, match=f"{method} chooses the number of clusters itself: 4, not 2"
+    ):
+        lc.consensus([labels] * 3, 2, X, method=method, rng=0)
+    assert lc.consensus([labels] * 3, 4, X, method=method, rng=0).n_clusters == 4
+
+
+def test_a_method_that_is_asked_for_k_does_not_say_that_it_chooses():
+    inputs = [[0, 0, 1, 1], [0, 0, 1, 1]]
+    with pytest.warns(UserWarning, match="clusters") as said:
+        found = lc.consensus(inputs, 3, method="evidence")
+    assert found.n_clusters == 2
+    assert ["only 2 groups" in str(warning.message) for warning in said] == [True]

@@ -1,0 +1,241 @@
+"""What a consensus carries: confidence, composition, distances to its inputs, predictions."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+import liftcluster as lc
+from liftcluster.combination.by_vectors import distances_to_inputs, listed_parts, shares_of_scores
+from liftcluster.combination.methods.lifted import (
+    lift_ssd,
+)
+from support.consensus_cases import TAKES_K, WORSE, noisy_inputs, separated_blobs
+
+
+@pytest.mark.filterwarnings("ignore:majority chooses")
+@pytest.mark.parametrize("method", [*TAKES_K, "majority", "medoid"])
+@WORSE
+def test_a_consensus_carries_everything_it_promises(method):
+    rng = np.random.default_rng(0)
+    X, labels = separated_blobs(rng, 150, 2, k=3)
+    inputs = {f"p{i}": p for i, p in enumerate(noisy_inputs(rng, labels))}
+    found = lc.consensus(inputs, 3, X, method=method, rng=0)
+    k = found.n_clusters
+    assert found.labels.shape == found.confidence.shape == (150,)
+    assert found.memberships.shape == (150, k)
+    np.testing.assert_allclose(found.memberships.sum(axis=1), 1)
+    assert (found.memberships >= 0).all()
+    assert found.centres.shape[0] == k
+    assert found.representation.partition_names == tuple(inputs)
+    assert found.score == lift_ssd(found.representation, found.centres) > 0
+    np.testing.assert_allclose(found.confidence, literal_confidence(found), atol=1e-12)
+    for cluster, parts in enumerate(found.composition):
+        expected = {
+            (name, c): np.mean(found.labels[p == c] == cluster)
+            for name, p in inputs.items()
+            for c in range(3)
+            if (found.labels[p == c] == cluster).any()
+        }
+        assert {part[:2]: part[2] for part in parts} == pytest.approx(expected)
+        assert [part[2] for part in parts] == sorted((part[2] for part in parts), reverse=True)
+    new = X[:10] + 1e-6
+    assert found.predict(new).shape == (10,)
+    np.testing.assert_allclose(found.predict_proba(new).sum(axis=1), 1)
+    assert repr(found) == (
+        f"Consensus({method} of 6 partitions: {k} clusters, liftSSD = {found.score:.4f}, "
+        f"mean confidence {found.confidence.mean():.2f})"
+    )
+
+
+def literal_confidence(found):
+    """How far each point's membership in its own cluster is ahead of all others; noise is not."""
+    ahead = []
+    for shares, label in zip(found.memberships, found.labels, strict=True):
+        others = np.delete(shares, label)
+        ahead.append(0 if label < 0 else shares[label] - others.max() if len(others) else 1)
+    return np.maximum(ahead, 0)
+
+
+@WORSE
+def test_points_may_be_in_another_cluster_than_their_labels_suggest_and_are_not_sure_then():
+    rng = np.random.default_rng(0)
+    X, labels = separated_blobs(rng, 150, 2, k=3)
+    found = lc.consensus(noisy_inputs(rng, labels, share=0.6), 3, X, method="lift_graph", rng=0)
+    own = found.memberships[np.arange(150), found.labels]
+    assert (own < found.memberships.max(axis=1)).any()
+    np.testing.assert_allclose(found.confidence, literal_confidence(found), atol=1e-12)
+
+
+def test_a_single_cluster_is_sure():
+    found = lc.consensus([[0, 0, 1, 1], [0, 1, 1, 1]], 1, np.eye(4), method="lift_graph", rng=0)
+    assert found.confidence.tolist() == [1] * 4
+
+
+@pytest.mark.parametrize("lift", ["exact", "fourier", "nystrom"])
+@pytest.mark.parametrize("method", ["lift_km", "lift_hac"])
+@WORSE
+def test_points_go_to_the_most_similar_centre_old_and_new(method, lift):
+    rng = np.random.default_rng(0)
+    X, labels = separated_blobs(rng, 200, 3, k=4)
+    found = lc.consensus(noisy_inputs(rng, labels), 4, X, method=method, lift=lift, rng=0)
+    scores = found.representation.lift.scores(X, found.centres)
+    np.testing.assert_array_equal(found.labels, scores.argmax(axis=1))
+    np.testing.assert_array_equal(found.predict(X), found.labels)
+    np.testing.assert_allclose(found.predict_proba(X), found.memberships, atol=1e-12)
+    assert adjusted_rand_score(labels, found.labels) > 0.8
+
+
+def test_negative_scores_count_for_nothing():
+    scores = np.array([[1.0, 3.0], [1e-9, 3e-9], [-1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])
+    expected = [[0.25, 0.75], [0.25, 0.75], [0, 1], [0.5, 0.5], [0.5, 0.5]]
+    np.testing.assert_allclose(shares_of_scores(scores), expected)
+
+
+def test_a_soft_medoid_with_noise_is_a_hard_consensus_that_is_unsure_of_noise():
+    X = np.arange(6.0)[:, None]
+    soft = np.array([[0.8, 0.1, 0.1]] * 3 + [[0.1, 0.1, 0.8]] * 2 + [[0, 0, 0]])
+    found = lc.consensus([soft, soft, [0, 0, 0, 1, 1, -1]], 2, X, method="medoid", rng=0)
+    assert found.partition.is_hard
+    assert found.memberships.shape == (6, found.n_clusters) == (6, 2)
+    assert found.labels.tolist() == [0, 0, 0, 1, 1, -1]
+    assert found.confidence[-1] == 0
+    assert (found.confidence[:-1] > 0.5).all()
+
+
+def test_a_consensus_worse_than_its_inputs_is_said():
+    rng = np.random.default_rng(0)
+    X, labels = separated_blobs(rng, 100, 2, k=4)
+    with pytest.warns(UserWarning, match=r"farther from its inputs .* method=.medoid"):
+        found = lc.consensus([labels, labels, labels, np.zeros(100)], 2, X, method="cspa", rng=0)
+    assert found.mean_distance > found.best_input_distance
+    medoid = lc.consensus([labels, labels, labels, np.zeros(100)], 4, X, method="medoid", rng=0)
+    assert medoid.mean_distance < medoid.best_input_distance
+
+
+def test_a_single_input_has_no_other_that_would_have_served_better():
+    X, labels = separated_blobs(np.random.default_rng(0), 100, 2, k=4)
+    found = lc.consensus([labels], 2, X, method="lift_graph", rng=0)
+    assert found.mean_distance > found.best_input_distance == 0
+
+
+def test_either_of_two_inputs_may_have_served_better():
+    X, labels = separated_blobs(np.random.default_rng(0), 100, 2, k=4)
+    with pytest.warns(UserWarning, match="farther from its inputs"):
+        lc.consensus([labels, labels], 2, X, method="lift_graph", rng=0)
+
+
+def test_a_medoid_is_not_said_to_be_worse_than_an_input():
+    """By the variation of information it is, and it was asked for by another measure."""
+    inputs = [
+        [1, 0, 0, 0, 0, 1, 1, 1],
+        [0, 0, 0, 0, 0, 0, 0, 1],
+        [1, 1, 0, 1, 0, 0, 1, 0],
+        [1, 0, 0, 1, 0, 1, 0, 1],
+        [2, 2, 2, 1, 3, 3, 1, 0],
+    ]
+    found = lc.consensus(inputs, 4, method="medoid", measure="rand")
+    assert found.mean_distance > found.best_input_distance
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_an_input_is_not_compared_with_itself(m):
+    D = np.random.default_rng(0).random((m + 1, m + 1))
+    D += D.T
+    mean, least = distances_to_inputs(D)
+    assert mean == pytest.approx(sum(D[m, i] for i in range(m)) / m)
+    to_others = [[D[i, j] for j in range(m) if j != i] for i in range(m)]
+    assert least == pytest.approx(min(np.mean(row) if row else 0 for row in to_others))
+
+
+def test_parts_of_a_cluster_are_listed_from_a_tenth_on_and_eight_at_most():
+    parts = [("a", "x", 1.0), ("b", 0, 0.1)]
+    assert listed_parts(parts) == "a: x (100%), b: 0 (10%)"
+    assert listed_parts([*parts, ("b", 1, 0.09)]) == "a: x (100%), b: 0 (10%) …"
+    eight = [("c", i, 0.5) for i in range(8)]
+    expected = ", ".join(f"c: {i} (50%)" for i in range(8))
+    assert listed_parts(eight) == expected
+    assert listed_parts([*eight, ("c", 8, 0.5)]) == expected + " …"
+
+
+@pytest.mark.parametrize("method", ["lift_km", "lift_graph", "cspa"])
+@WORSE
+def test_the_distances_a_consensus_carries_are_those_to_its_inputs(method):
+    rng = np.random.default_rng(0)
+    X, labels = separated_blobs(rng, 80, 2, k=3)
+    inputs = noisy_inputs(rng, labels, m=4)
+    for points, measure in ((X, {"X": X, "bandwidth": "median/4"}), (None, {"measure": "vi"})):
+        if points is None and method != "cspa":
+            continue
+        found = lc.consensus(inputs, 3, points, method=method, rng=0)
+        to_inputs = [float(lc.distance(found.labels, p, **measure)) for p in inputs]
+        assert found.mean_distance == pytest.approx(np.mean(to_inputs), abs=1e-7)
+        between = [[float(lc.distance(p, q, **measure)) for q in inputs] for p in inputs]
+        assert found.best_input_distance == pytest.approx(min(map(sum, between)) / 3, abs=1e-7)
+
+
+@pytest.mark.parametrize("method", ["lift_km", "lift_graph", "evidence"])
+@WORSE
+def test_a_consensus_weighs_points_as_its_inputs_do(method):
+    rng = np.random.default_rng(0)
+    X, labels = separated_blobs(rng, 60, 2, k=3)
+    w = rng.uniform(0.5, 2, 60)
+    for inputs in (noisy_inputs(rng, labels), [labels] * 2):
+        found = lc.consensus(inputs, 3, X, method=method, weights=w, rng=0)
+        np.testing.assert_array_equal(found.partition.weights, w)
+        expected = [w[found.labels == c].sum() / w.sum() for c in range(3)]
+        np.testing.assert_allclose(found.partition.masses, expected)
+        name, cluster, share = found.composition[0][0]
+        inside = np.asarray(inputs[name]) == cluster
+        assert share == pytest.approx(w[inside & (found.labels == 0)].sum() / w[inside].sum())
+
+
+@pytest.mark.parametrize("k", [30, 31])
+def test_a_notebook_shows_a_row_for_each_of_thirty_clusters(k):
+    labels = np.arange(4 * k) // 4
+    other = np.where(np.arange(4 * k) % 8 == 7, 0, labels)  # doubt about every other cluster
+    found = lc.consensus([labels, labels, other], k, method="evidence")
+    html = found._repr_html_()
+    table = html[html.index("<table") : html.index("</table>")]
+    cells = [re.findall(r"<t[dh].*?>(.*?)</t[dh]>", row) for row in table.split("<tr>")[1:]]
+    cells = [[re.sub("<.*?>", "", cell) for cell in row] for row in cells]
+    assert cells[0] == ["cluster", "share", "confidence", "made of (share of that cluster)"]
+    assert len(cells) == 1 + 30
+    for i, row in enumerate(cells[1:]):
+        sure = literal_confidence(found)[found.labels == i].mean()
+        assert row == [str(i), f"{1 / k:.1%}", f"{sure:.2f}", listed_parts(found.composition[i])]
+    assert len({row[2] for row in cells[1:]}) > 1
+    paragraphs = [re.sub("<.*?>", "", part) for part in re.findall("<p>(.*?)</p>", html)]
+    assert paragraphs == [
+        repr(found),
+        *["… and 1 more"] * (k - 30),
+        f"mean distance to the inputs {found.mean_distance:.4f}; the most central input has "
+        f"{found.best_input_distance:.4f} to the others",
+    ]
+    assert re.sub("<p>.*?</p>|<table>.*?</table>", "", html) == ""
+
+
+def test_groups_are_called_by_the_inputs_whatever_the_seed():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 5, 100)
+    X = (9 * rng.normal(size=(5, 2)))[truth] + rng.normal(size=(100, 2))
+    inputs = [truth, np.where(rng.random(100) < 0.05, 0, truth)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = [lc.consensus(inputs, 5, X, rng=seed).labels.tolist() for seed in range(8)]
+    assert found == found[:1] * 8
+
+
+def test_distances_are_averaged_over_inputs_that_share_points():
+    a, b, c = [0, 0, 1, 1, -1, -1], [-1, -1, -1, -1, 0, 1], [0, 0, 0, 1, 1, 1]
+    found = lc.consensus([a, b, c], 2, method="evidence", rng=0)
+
+    def between(p, q):
+        return lc.distance(p, q, measure="vi")
+
+    to_inputs = [between(found.labels, p) for p in (a, b, c)]
+    means = [between(a, c), between(b, c), (between(a, c) + between(b, c)) / 2]
+    assert found.mean_distance == pytest.approx(np.mean(to_inputs))
+    assert found.best_input_distance == pytest.approx(min(means))

@@ -1,0 +1,177 @@
+"""Permutation tests: right by construction, the same for any number of threads."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+import liftcluster as lc
+from support.generators import blobs
+
+
+def noisy_copy(labels, share, rng):
+    return np.where(rng.random(len(labels)) < share, rng.permutation(labels), labels)
+
+
+@pytest.mark.parametrize(
+    "measure", ["lift_emd", "lift_kd", "lift_hausdorff", "centroid", "rand", "ami"]
+)
+def test_clusterings_that_agree_are_significant_and_random_ones_are_not(measure):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 150, 3)
+    near = lc.significance(
+        labels, noisy_copy(labels, 0.3, rng), X, measure=measure, n_permutations=99, rng=0
+    )
+    assert near.p_value == 0.01
+    assert near.z < -4
+    assert near.adjusted > 0.3
+    assert len(near.null) == 99
+
+
+@pytest.mark.parametrize("measure", ["lift_emd", "rand"])
+def test_p_values_of_unrelated_labels_are_uniform(measure):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 60, 2)
+    p = [
+        lc.significance(
+            labels,
+            rng.permutation(labels),
+            X,
+            measure=measure,
+            n_permutations=19,
+            rng=rng,
+            n_components=64,
+        ).p_value
+        for _ in range(60)
+    ]
+    # A share of 5 % is below 0.05 under the null: 60 draws, failing once in a thousand.
+    assert np.mean(np.array(p) <= 0.05) <= 0.17
+    assert 0.35 < np.mean(p) < 0.65
+
+
+def test_the_adjusted_rand_distance_is_what_permutations_adjust_to():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(4, size=400)
+    other = noisy_copy(labels, 0.5, rng)
+    found = lc.significance(labels, other, measure="rand", n_permutations=400, rng=0)
+    assert found.adjusted == pytest.approx(adjusted_rand_score(labels, other), abs=0.01)
+
+
+def test_the_lifted_null_is_what_single_distances_give():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 80, 2)
+    other = noisy_copy(labels, 0.2, rng)
+    lift = lc.make_lift(X, lift="fourier", n_components=50, rng=0)
+    found = lc.significance(
+        labels, other, X, lift=lift, n_permutations=10, rng=np.random.default_rng(5)
+    )
+    children = np.random.default_rng(5).spawn(10)
+    expected = [
+        lc.distance(labels, other[child.permutation(80)], X, lift=lift) for child in children
+    ]
+    np.testing.assert_allclose(found.null, expected, atol=1e-9)
+    assert found.value == pytest.approx(lc.distance(labels, other, X, lift=lift))
+
+
+def test_soft_memberships_weights_and_noise_are_permuted_with_their_rows():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 50, 2)
+    soft = rng.dirichlet(np.ones(3), 50)
+    soft[:5] = 0
+    w = rng.uniform(0.5, 2, 50)
+    lift = lc.make_lift(X, lift="fourier", n_components=40, rng=0)
+    found = lc.significance(
+        labels, soft, X, lift=lift, weights=w, n_permutations=6, rng=np.random.default_rng(1)
+    )
+    children = np.random.default_rng(1).spawn(6)
+    expected = [
+        lc.distance(labels, soft[child.permutation(50)], X, lift=lift, weights=w)
+        for child in children
+    ]
+    np.testing.assert_allclose(found.null, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("measure", ["lift_emd", "rand", "centroid"])
+def test_threads_and_chunks_change_nothing(measure, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 60, 2)
+    other = noisy_copy(labels, 0.4, rng)
+    options = {"measure": measure, "n_permutations": 30, "rng": 3}
+    one = lc.significance(labels, other, X, **options)
+    two = lc.significance(labels, other, X, n_jobs=2, **options)
+    monkeypatch.setattr("liftcluster.comparison.permutation._CHUNK_BYTES", 8 * 4 * 512 * 7)
+    chunked = lc.significance(labels, other, X, **options)
+    np.testing.assert_array_equal(one.null, two.null)
+    np.testing.assert_allclose(one.null, chunked.null, atol=1e-12)
+
+
+def test_other_samples_are_permuted_among_themselves():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((60, 2)), rng.standard_normal((40, 2))
+    found = lc.significance(X[:, 0] > 0, Y[:, 0] > 0, X, Y=Y, n_permutations=49, rng=0)
+    assert found.p_value == pytest.approx(0.02)
+
+
+def test_equal_partitions_and_degenerate_ones():
+    same = lc.significance([0, 1, 2], [0, 1, 2], measure="rand", n_permutations=9, rng=0)
+    assert (same.value, same.p_value, same.z, same.adjusted) == (0, 1, 0, 1)  # singletons stay so
+    assert "p = 1" in str(same)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"n_permutations": 0}, "at least 1"),
+        ({"lift": "exact"}, 'use lift="fourier"'),
+        ({"measure": "best"}, "measure must be one of"),
+        ({"X": None}, "needs the points"),
+        ({"weights": np.arange(20)}, "weight zero"),
+    ],
+)
+def test_bad_tests_are_refused(options, says):
+    X, labels = blobs(np.random.default_rng(0), 20, 2)
+    options = {"X": X, **options}
+    with pytest.raises(ValueError, match=says):
+        lc.significance(labels, labels, options.pop("X"), **options)
+
+
+def test_kernels_without_features_are_exact_throughout():
+    rng = np.random.default_rng(0)
+    X, labels = blobs(rng, 700, 2)
+    other = noisy_copy(labels, 0.5, rng)
+    K = lc.Gaussian(2.0)(X, X)
+    for options in ({"kernel": "discrete"}, {"kernel": lc.Precomputed(K)}):
+        found = lc.significance(
+            labels, other, n_permutations=4, rng=np.random.default_rng(1), **options
+        )
+        children = np.random.default_rng(1).spawn(4)
+        expected = [lc.distance(labels, other[c.permutation(700)], **options) for c in children]
+        np.testing.assert_allclose(found.null, expected, atol=1e-9)
+        assert found.value == pytest.approx(lc.distance(labels, other, **options))
+
+
+def test_equal_distances_are_ties_in_single_precision_too():
+    n = 30_000
+    X = np.random.default_rng(0).standard_normal((n, 2))
+    labels = (X[:, 0] > 0).astype(int)
+    found = lc.significance(labels, np.zeros(n, int), X, n_permutations=5, rng=0)
+    assert found.p_value == 1  # one cluster stays one, however it is dealt out
+
+
+def test_many_clusters_do_not_make_a_square_matrix():
+    n = 3000
+    X = np.random.default_rng(0).standard_normal((n, 1))
+    tracemalloc.start()
+    lc.significance(
+        np.arange(n) % 2,
+        np.arange(n) % 1500,
+        X,
+        n_permutations=1,
+        n_components=2,
+        rng=0,
+        measure="lift_hausdorff",
+    )
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < n * 1500 * 8

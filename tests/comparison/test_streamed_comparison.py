@@ -1,0 +1,198 @@
+"""Comparing partitions that are not in memory: the answers they have in memory."""
+
+import numpy as np
+import pytest
+
+import liftcluster as lc
+from liftcluster.lifts import choice
+from liftcluster.streaming import sources, streams
+from support.generators import blobs, soft_memberships
+from support.stored import FORMS, as_hdf5, as_memmap, as_parquet, as_zarr
+
+TABLES = [m.name for m in lc.MEASURES.values() if m.needs == "table"]
+VECTORS = [m.name for m in lc.MEASURES.values() if m.needs == "vectors"]
+POINTS = [m.name for m in lc.MEASURES.values() if m.needs == "points"]
+
+
+@pytest.fixture(autouse=True)
+def short_memory_maps_come_in_blocks_too(monkeypatch):
+    monkeypatch.setattr(streams, "MAPPED_ROWS_IN_MEMORY", 0)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Blocks of 40 points in the plane; more than 100 points are many."""
+    monkeypatch.setattr(sources, "BLOCK_BYTES", 40 * 2 * 8)
+    monkeypatch.setattr(sources, "_MOST_ROWS", 64)
+    monkeypatch.setattr(sources, "_MULTIPLE", 1)
+    monkeypatch.setattr(choice, "_EXACT_UP_TO", 100)
+
+
+def problem(n=300):
+    rng = np.random.default_rng(0)
+    X, a = blobs(rng, n, 2)
+    b = np.where(rng.random(n) < 0.2, (a + 1) % 4, a)
+    b[rng.random(n) < 0.1] = -1
+    return X, a, b
+
+
+@pytest.mark.parametrize("measure", VECTORS + TABLES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_distances_are_those_of_memory(tmp_path, measure, weighted):
+    X, a, b = problem()
+    w = np.arange(300) % 3 if weighted else None
+    stored = [as_memmap(tmp_path, "a", a), as_parquet(tmp_path, "b", b), as_hdf5(tmp_path, "X", X)]
+    expected = lc.distance(a, b, X, measure=measure, weights=w, rng=0)
+    assert lc.distance(*stored, measure=measure, weights=w, rng=0) == pytest.approx(
+        expected, abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("measure", TABLES)
+def test_labels_alone_need_no_points(tmp_path, measure):
+    _, a, b = problem()
+    blocks = lc.Blocks([b[:7], b[7:]])
+    assert lc.distance(a, blocks, measure=measure) == pytest.approx(
+        lc.distance(a, b, measure=measure), abs=1e-12
+    )
+
+
+def test_soft_partitions_are_compared_as_in_memory(tmp_path):
+    X, a, _ = problem()
+    R = soft_memberships(np.random.default_rng(1), 300, 3)
+    stored = as_zarr(tmp_path, "R", R)
+    for measure in ("lift_emd", "rand", "vi"):
+        expected = lc.distance(a, R, X, measure=measure, rng=0)
+        assert lc.distance(a, stored, X, measure=measure, rng=0) == pytest.approx(
+            expected, abs=1e-9
+        )
+    with pytest.raises(ValueError, match="not defined for soft partitions"):
+        lc.distance(a, stored, X, measure="ami")
+    with pytest.raises(ValueError, match="not defined for soft partitions"):
+        lc.distance_matrix({"a": a, "R": stored}, X, measure="ami")
+
+
+@pytest.mark.parametrize("measure", ["lift_emd", "lift_kd", "rand", "nmi", "mirkin"])
+def test_matrices_are_those_of_memory(tmp_path, measure):
+    X, a, b = problem()
+    parts = {"a": a, "b": b, "c": a // 2}
+    stored = {name: as_hdf5(tmp_path, name, p) for name, p in parts.items()}
+    found = lc.distance_matrix(stored, as_zarr(tmp_path, "X", X), measure=measure, rng=0)
+    expected = lc.distance_matrix(parts, X, measure=measure, rng=0)
+    # An exact zero is a difference of rounded vectors there and here.
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+def test_another_sample_may_come_in_blocks_too(tmp_path):
+    X, a, b = problem()
+    Y = X[:170] + 0.5
+    stored = as_parquet(tmp_path, "Y", Y)
+    w = np.arange(1.0, 301), np.arange(1.0, 171)
+    for weights in (None, w):
+        options = {"Y": Y, "weights": weights, "rng": 0, "lift": "fourier"}
+        expected = lc.compare(a, b[:170], X, **options)
+        found = lc.compare(a, lc.Blocks([b[:170]]), X, **options | {"Y": stored})
+        assert list(found) == ["lift_emd", "lift_kd", "lift_hausdorff"]
+        for name in found:
+            assert found[name].value == pytest.approx(expected[name].value, abs=1e-8)
+        assert [p.n for p in found.partitions] == [300, 170]
+
+
+@pytest.mark.parametrize("form", ["memmap", "HDF5", "blocks", "Parquet"])
+def test_comparisons_are_those_of_memory(tmp_path, form):
+    X, a, b = problem()
+    store = FORMS[form]
+    found = lc.compare(
+        store(tmp_path, "a", a), store(tmp_path, "b", b), store(tmp_path, "X", X), rng=0
+    )
+    expected = lc.compare(a, b, X, rng=0)
+    assert list(found) == [name for name in expected if name not in POINTS]
+    for name in found:
+        assert found[name].value == pytest.approx(expected[name].value, abs=1e-8)
+    for name in POINTS:
+        assert "blocks" in found.left_out[name]
+    np.testing.assert_allclose(found.plan, expected.plan, atol=1e-9)
+    assert [str(move) for move in found.moves] == [str(move) for move in expected.moves]
+    mine, theirs = found.to_dict(), expected.to_dict()
+    for part in ("names", "lift"):
+        assert mine[part] == theirs[part]
+    for p, q in zip(mine["partitions"], theirs["partitions"], strict=True):
+        assert p["masses"] == pytest.approx(q["masses"])
+        assert p["noise_mass"] == pytest.approx(q["noise_mass"], abs=1e-12)
+        assert (p["n"], p["k"], p["hard"], p["clusters"]) == (
+            q["n"],
+            q["k"],
+            q["hard"],
+            q["clusters"],
+        )
+    assert str(found).startswith("a: Outline(hard, n=300, k=4)")
+    assert "lift_emd" in found._repr_html_()
+
+
+def test_witnesses_are_asked_for_where_they_are_wanted(tmp_path):
+    X, a, b = problem()
+    stored = as_hdf5(tmp_path, "X", X)
+    found = lc.compare(a, as_memmap(tmp_path, "b", b), stored, rng=0)
+    expected = lc.compare(a, b, X, rng=0)
+    np.testing.assert_allclose(found.witness(X), expected.witness(), atol=1e-7)
+    np.testing.assert_allclose(found.witness(stored), expected.witness(), atol=1e-7)
+    np.testing.assert_allclose(
+        found.witness(lc.Blocks([X[:9], X[9:]]), cluster=1, other=2),
+        expected.witness(cluster=1, other=2),
+        atol=1e-7,
+    )
+    with pytest.raises(ValueError, match="give witness the points"):
+        found.witness()
+
+
+@pytest.mark.parametrize("measure", POINTS)
+def test_measures_of_pairs_of_points_are_refused(tmp_path, measure):
+    X, a, b = problem()
+    stored = as_zarr(tmp_path, "X", X)
+    with pytest.raises(ValueError, match=f"{measure} does not apply: .* in memory"):
+        lc.distance(a, b, stored, measure=measure)
+    with pytest.raises(ValueError, match=f"{measure} does not apply: .* in memory"):
+        lc.distance_matrix([a, b], stored, measure=measure)
+
+
+def test_functions_that_need_memory_say_so(tmp_path):
+    X, a, b = problem()
+    for function in (lc.significance, lc.bandwidth_profile):
+        for arguments in ((a, b, lc.Blocks([X])), (lc.Blocks([a]), b, X)):
+            with pytest.raises(TypeError, match="wants its input in memory; what comes in blocks"):
+                function(*arguments)
+    # What can be loaded is.
+    stored = (a, as_memmap(tmp_path, "m", b), as_hdf5(tmp_path, "X", X))
+    options = {"measure": "rand", "n_permutations": 9, "rng": 0}
+    assert lc.significance(*stored, **options).value == lc.distance(a, b, measure="rand")
+    with pytest.raises(ValueError, match="needs the points X"):
+        lc.distance(a, as_memmap(tmp_path, "b", b))
+    with pytest.raises(ValueError, match="needs the points X"):
+        lc.distance_matrix([a, as_memmap(tmp_path, "b", b)])
+
+
+def test_the_discrete_kernel_takes_labels_that_come_in_blocks():
+    _, a, b = problem()
+    expected = lc.distance(a, b, kernel="discrete")
+    assert lc.distance(lc.Blocks([a]), b, kernel="discrete") == pytest.approx(expected)
+
+
+def test_weights_that_are_no_numbers_of_points_leave_pair_counts_out(tmp_path):
+    X, a, b = problem()
+    found = lc.compare(a, lc.Blocks([b]), X, weights=np.full(300, 0.5), rng=0)
+    assert "whole numbers" in found.left_out["rand"]
+    assert found["vi"].value == pytest.approx(lc.distance(a, b, measure="vi"))
+
+
+def test_a_checkpoint_may_be_kept_by_every_verb(tmp_path):
+    X, a, b = problem()
+    file = tmp_path / "sums.npz"
+    options = {"rng": 0, "lift": "fourier"}
+    expected = lc.distance(a, b, X, **options)
+    assert lc.distance(a, b, X, checkpoint=file, **options) == pytest.approx(expected)
+    assert lc.compare(a, b, X, checkpoint=file, **options)["lift_emd"].value == pytest.approx(
+        expected
+    )
+    matrix = lc.distance_matrix([a, b], X, checkpoint=file, **options)
+    assert matrix[0, 1] == pytest.approx(expected)
+    assert not file.exists()

@@ -1,0 +1,429 @@
+"""Partitions: labels of every kind, memberships of every kind, and the errors between."""
+
+import datetime
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import liftcluster as lc
+from liftcluster import Partition, as_partition, represent
+from liftcluster.partitions.partition import as_partitions
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "codes"),
+    [
+        ([3, 1, 3], (1, 3), [1, 0, 1]),
+        (["b", "a", "b"], ("a", "b"), [1, 0, 1]),
+        ([b"b", b"a"], (b"a", b"b"), [1, 0]),
+        ([True, False, True], (False, True), [1, 0, 1]),
+        ([1.0, NAN, 2.0], (1, 2), [0, -1, 1]),
+        ([0.5, 1.0], (0.5, 1), [0, 1]),
+        (["a", None, NAN, "b"], ("a", "b"), [0, -1, -1, 1]),
+        ([1, "a", None], (1, "a"), [0, 1, -1]),
+        (["b", 1, "a"], ("b", 1, "a"), [0, 1, 2]),
+        ([-1, 0, 5], (0, 5), [-1, 0, 1]),
+        ([10**12, 5, 10**12], (5, 10**12), [1, 0, 1]),
+        ([(0, "a"), (0, "b"), (0, "a")], ((0, "a"), (0, "b")), [0, 1, 0]),
+        (np.array([2, 7, 2], dtype=np.uint8), (2, 7), [0, 1, 0]),
+        (np.array([2, 7, 2], dtype=">i4"), (2, 7), [0, 1, 0]),
+        (np.ma.array([1, 2, 3], mask=[0, 1, 0]), (1, 3), [0, -1, 1]),
+        (np.array(["2024-01-02", "NaT"], dtype="M8[D]"), ("2024-01-02",), [0, -1]),
+        ([datetime.date(2024, 1, 2)], (datetime.date(2024, 1, 2),), [0]),
+        (pd.Series(["x", None, "y"]), ("x", "y"), [0, -1, 1]),
+        (pd.Series([1, None, 2]), (1, 2), [0, -1, 1]),
+        (pd.Series([1, None, 2], dtype="Int64"), (1, 2), [0, -1, 1]),
+        (
+            pd.Categorical(["lo", "hi", None], categories=["lo", "mid", "hi"]),
+            ("lo", "hi"),
+            [0, 1, -1],
+        ),
+        (pd.Series(["u", "v"], dtype="category"), ("u", "v"), [0, 1]),
+        pytest.param(iter(["a", "b"]), ("a", "b"), [0, 1], id="iterator"),
+    ],
+    ids=str,
+)
+def test_labels_of_any_hashable_kind_become_codes(labels, names, codes):
+    p = Partition.from_labels(labels)
+    assert p.names == names
+    assert [type(name) for name in p.names] == [type(name) for name in names]
+    assert p.labels.tolist() == codes
+    assert p.is_hard
+
+
+def test_polars_series_are_labels_too():
+    pl = pytest.importorskip("polars")
+    assert Partition.from_labels(pl.Series(["b", "a", None])).labels.tolist() == [1, 0, -1]
+
+
+def test_the_user_says_what_noise_is():
+    p = Partition.from_labels([0, 1, -1, 2], noise=[0, 2])
+    assert p.names == (-1, 1)
+    assert p.labels.tolist() == [-1, 1, 0, -1]
+
+
+def test_a_noise_label_of_another_type_is_not_noise():
+    assert Partition.from_labels(["-1", "0"]).k == 2
+    assert Partition.from_labels([True, False], noise=[1]).k == 2
+
+
+def test_masses_and_noise_sum_to_one():
+    p = Partition.from_labels([0, 0, 1, -1], weights=[1, 2, 3, 4])
+    np.testing.assert_allclose(p.masses, [0.3, 0.3])
+    assert p.noise_mass == pytest.approx(0.4)
+    np.testing.assert_allclose(p.cluster_weights, [3, 3])
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 5))
+def test_soft_partitions_know_their_masses_labels_and_noise(seed, n, k):
+    rng = np.random.default_rng(seed)
+    R = rng.dirichlet(np.ones(k), size=n) * (rng.random((n, 1)) < 0.8)
+    R[0] = 1 / k
+    w = rng.uniform(0.5, 2, n)
+    p = Partition.from_memberships(R, weights=w)
+    np.testing.assert_allclose(p.masses, (w[:, None] * R).sum(axis=0) / w.sum())
+    assert p.noise_mass == pytest.approx(w[R.sum(axis=1) == 0].sum() / w.sum())
+    expected = np.where(R.sum(axis=1) > 0, R.argmax(axis=1), -1)
+    np.testing.assert_array_equal(p.labels, expected)
+    np.testing.assert_allclose(p.memberships.toarray(), R, atol=1e-15)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.coo_matrix, pd.DataFrame, list])
+def test_memberships_may_be_dense_or_sparse(form):
+    R = np.array([[0.25, 0.75], [1.0, 0.0], [0.0, 0.0]])
+    p = as_partition(form(R))
+    assert not p.is_hard
+    np.testing.assert_array_equal(p.memberships.toarray(), R)
+    assert p.noise_mass == pytest.approx(1 / 3)
+
+
+def test_columns_of_a_frame_name_the_clusters():
+    p = Partition.from_memberships(pd.DataFrame({"T cell": [0.5, 0.0], "B cell": [0.5, 1.0]}))
+    assert p.names == ("T cell", "B cell")
+
+
+def test_memberships_of_zero_and_one_are_a_hard_partition():
+    explicit_zeros = sp.csr_array(([1.0, 0.0, 1.0], [0, 1, 1], [0, 2, 3]), shape=(2, 2))
+    for R in ([[1, 0], [0, 1]], explicit_zeros):
+        p = Partition.from_memberships(R)
+        assert p.is_hard
+        assert p.labels.tolist() == [0, 1]
+
+
+def test_memberships_in_single_precision_are_accepted_and_made_to_sum_to_one():
+    R = np.random.default_rng(0).dirichlet(np.ones(7), size=50).astype(np.float32)
+    sums = Partition.from_memberships(R).memberships.sum(axis=1)
+    np.testing.assert_allclose(sums, 1, rtol=1e-15)
+
+
+def test_empty_clusters_are_dropped_with_a_warning_that_names_them():
+    with pytest.warns(UserWarning, match="dropped 1 empty cluster.*'b'"):
+        p = Partition.from_memberships([[0.5, 0, 0.5], [1, 0, 0]], names=["a", "b", "c"])
+    assert p.names == ("a", "c")
+    with pytest.warns(UserWarning, match="'y'"):
+        p = Partition.from_labels(["x", "y", "z"], weights=[1, 0, 1])
+    assert p.names == ("x", "z")
+    assert p.labels.tolist() == [0, -1, 1]
+
+
+def test_the_warning_points_at_the_caller():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        as_partition([[1.0, 0.0]])
+    assert caught[0].filename == __file__
+
+
+def test_a_partition_is_read_only():
+    for p in (Partition.from_labels([0, 1]), Partition.from_memberships([[0.5, 0.5]])):
+        for array in (p.labels, p.masses, p.weights, p.cluster_weights):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 7
+        with pytest.raises(AttributeError):
+            p.names = ()
+
+
+def test_what_is_given_is_not_changed_by_later_writes():
+    labels, weights = np.array([0, 1, 1]), np.array([1.0, 2.0, 3.0])
+    p = Partition.from_labels(labels, weights)
+    labels[:], weights[:] = 9, 9
+    assert p.labels.tolist() == [0, 1, 1]
+    assert p.weights.tolist() == [1, 2, 3]
+
+
+def test_hardening_takes_the_largest_membership():
+    p = Partition.from_memberships([[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]]).harden()
+    assert p.is_hard
+    assert p.labels.tolist() == [1, 0, 0]
+    assert p.harden() is p
+
+
+def test_as_partition_replaces_weights_only_where_asked():
+    p = Partition.from_labels([0, 1], weights=[1, 3])
+    assert as_partition(p) is p
+    assert as_partition(p, [1, 1]).masses.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("several", "count"),
+    [
+        ([0, 0, 1], 1),
+        (["a", "b"], 1),
+        (np.array([0, 1]), 1),
+        ([[0, 0, 1], [0, 1, 1]], 2),
+        ((np.array([0, 1]), ["x", "y"]), 2),
+        ({"one": [0, 1], "two": [1, 1]}, 2),
+        ([Partition.from_labels([0, 1])], 1),
+        (Partition.from_labels([0, 1]), 1),
+    ],
+    ids=str,
+)
+def test_one_or_several_partitions_are_told_apart(several, count):
+    assert len(as_partitions(several)) == count
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (lambda: Partition.from_labels([]), ValueError, "labels are empty"),
+        (
+            lambda: Partition.from_labels([-1, None, NAN]),
+            ValueError,
+            "every one of the 3 labels is noise",
+        ),
+        (lambda: Partition.from_labels([[0, 1], [1, 0]]), ValueError, "from_memberships"),
+        (lambda: Partition.from_labels(np.zeros((3, 1))), ValueError, r"use labels.ravel\(\)"),
+        (lambda: Partition.from_labels("aab"), TypeError, "sequence with one label"),
+        (lambda: Partition.from_labels({0: 1}), TypeError, "got dict"),
+        (lambda: Partition.from_labels({0, 1}), TypeError, "got set"),
+        (lambda: Partition.from_labels(3), TypeError, "got int"),
+        (lambda: Partition.from_labels([[0], {}]), TypeError, "hashable"),
+        (lambda: Partition.from_labels([1j, 2j]), TypeError, "complex"),
+        (lambda: Partition.from_labels([0, 1], weights=[1]), ValueError, r"shape \(2,\)"),
+        (
+            lambda: Partition.from_labels([0, 1], weights=[1, -1]),
+            ValueError,
+            "must not be negative, got -1.0 for point 1",
+        ),
+        (lambda: Partition.from_labels([0, 1], weights=[0, 0]), ValueError, "sum to zero"),
+        (lambda: Partition.from_labels([0, 1], weights=[1, NAN]), ValueError, "finite"),
+        (lambda: Partition.from_labels([0, 1], weights=["a", "b"]), TypeError, "numbers"),
+        (
+            lambda: Partition.from_labels([0, 1], weights=[1e200, 1]),
+            ValueError,
+            "divide them by their mean",
+        ),
+        (
+            lambda: Partition.from_labels([-1, 1], weights=[1, 0]),
+            ValueError,
+            "all the weight is on noise",
+        ),
+        (
+            lambda: Partition.from_memberships([[0.5, 0.4]]),
+            ValueError,
+            "sum to one.*got 0.9 for point 0",
+        ),
+        (
+            lambda: Partition.from_memberships([[1.5, -0.5]]),
+            ValueError,
+            "negative, got -0.5 for point 0, cluster 1",
+        ),
+        (lambda: Partition.from_memberships([[NAN, 1]]), ValueError, "finite"),
+        (lambda: Partition.from_memberships(sp.csr_array([[np.inf, 1]])), ValueError, "finite"),
+        (lambda: Partition.from_memberships([[0, 0]]), ValueError, "all zero"),
+        (lambda: Partition.from_memberships(np.zeros((0, 2))), ValueError, "needs points"),
+        (lambda: Partition.from_memberships([0.5, 0.5]), ValueError, "two-dimensional"),
+        (lambda: Partition.from_memberships([["a", "b"]]), TypeError, "matrix of numbers"),
+        (
+            lambda: Partition.from_memberships([[1.0]], names=["a", "b"]),
+            ValueError,
+            "1 different names",
+        ),
+        (
+            lambda: Partition.from_memberships([[0.5, 0.5]], names=["a", "a"]),
+            ValueError,
+            "different names",
+        ),
+        (lambda: as_partition([[1], [2]]), ValueError, r"use .ravel\(\)"),
+        (lambda: as_partitions([]), ValueError, "no partitions"),
+        (lambda: as_partitions(pd.DataFrame({"a": [0, 1]})), TypeError, r"dict\(frame\)"),
+    ],
+)
+def test_bad_partitions_get_an_error_that_says_what_to_do(make, error, says):
+    with pytest.raises(error, match=says):
+        make()
+
+
+def test_partitions_print_what_they_are():
+    assert repr(Partition.from_labels([0, 1, -1, 1])) == "Partition(hard, n=4, k=2, 25.0% noise)"
+    assert repr(Partition.from_memberships([[0.5, 0.5]])) == "Partition(soft, n=1, k=2)"
+
+
+def test_weights_and_memberships_may_say_in_which_order_their_bytes_are():
+    told = np.dtype(np.float64).newbyteorder("<")
+    R, w = np.array([[0.5, 0.5], [1.0, 0.0]], dtype=told), np.array([1.0, 2.0], dtype=told)
+    rep = represent([[0.0], [1.0]], Partition.from_memberships(R, w), lift="fourier", rng=0)
+    assert rep.masses.round(6).tolist() == [0.833333, 0.166667]
+
+
+def test_names_that_are_given_come_before_those_of_columns():
+    frame = pd.DataFrame({"a": [1.0, 0.5], "b": [0.0, 0.5]})
+    assert Partition.from_memberships(frame, names=["x", "y"]).names == ("x", "y")
+
+
+def test_there_are_as_many_names_as_clusters_and_all_are_different():
+    for names in (["a"], ["a", "a"], ["a", "b", "b"]):
+        with pytest.raises(ValueError, match="2 different names"):
+            Partition.from_memberships([[1.0, 0.0], [0.5, 0.5]], names=names)
+
+
+def test_memberships_may_miss_one_by_a_hundred_thousandth_and_no_more():
+    assert Partition.from_memberships([[0.5, 0.5 + 0.9e-5]]).k == 2
+    for off in (1.5e-5, -1.5e-5):
+        with pytest.raises(ValueError, match="sum to one"):
+            Partition.from_memberships([[0.5, 0.5 + off]])
+
+
+def test_only_one_column_is_taken_for_labels_that_have_gone_astray():
+    with pytest.raises(ValueError, match=r"sum; labels belong in one dimension: use \.ravel\(\)$"):
+        Partition.from_memberships([[1.0], [2.0]])
+    with pytest.raises(ValueError, match=r"divide each row by its sum$"):
+        Partition.from_memberships([[1.0, 1.0], [1.0, 1.0]])
+
+
+def test_clusters_of_a_little_more_than_nothing_are_kept():
+    R = np.array([[1 - 3e-30, 3e-30], [1.0, 0.0]])
+    assert Partition.from_memberships(R).k == 2
+
+
+@pytest.mark.parametrize(("count", "ends"), [(5, "'e'"), (6, r"'e', \.\.\.")])
+def test_no_more_than_five_empty_clusters_are_named(count, ends):
+    R = np.zeros((2, count + 1))
+    R[:, -1] = 1
+    with pytest.warns(UserWarning, match=f"empty.*: 'a', 'b', 'c', 'd', {ends}$"):
+        Partition.from_memberships(R, names=list("abcdefgh"[: count + 1]))
+
+
+def test_one_partition_alone_is_called_zero():
+    assert list(as_partitions(["a", "a", "b"])) == [0]
+
+
+def test_one_that_is_no_partition_among_several_is_refused_as_such():
+    with pytest.raises(TypeError, match="one label for each point, got NoneType"):
+        as_partitions([[0, 1], None])
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3)])
+def test_memberships_without_points_or_clusters_are_refused(shape):
+    with pytest.raises(ValueError, match="needs points and clusters"):
+        Partition.from_memberships(np.zeros(shape))
+
+
+def test_what_is_wrong_with_memberships_is_said_of_the_point_it_is_wrong_for():
+    fine, nan, negative = [0.5, 0.5], [np.nan, 1.0], [-0.5, 1.5]
+    for rows, says in [
+        ([fine, fine, nan], "got nan for point 2"),
+        ([fine, negative, fine], "got -0.5 for point 1, cluster 0"),
+        ([fine, fine, fine, [1.0, 1.0]], "got 2 for point 3"),
+    ]:
+        for form in (np.array, sp.csr_array):
+            with pytest.raises(ValueError, match=says):
+                Partition.from_memberships(form(rows))
+    with pytest.raises(TypeError, match=r"^memberships must hold"):
+        Partition.from_memberships([["a", "b"]])
+    with pytest.raises(ValueError, match="memberships must be two-dimensional"):
+        as_partition([[[1.0]], [[0.5]]])
+
+
+def test_doubled_entries_that_add_up_to_one_are_whole_memberships():
+    R = sp.csr_array(([0.5, 0.5, 1.0], [1, 1, 0], [0, 2, 3]), shape=(2, 2))
+    p = Partition.from_memberships(R)
+    assert p.is_hard
+    assert p.labels.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_a_weight_that_all_points_share_is_that_of_each(n):
+    # As parts of larger partitions have it, some of whose clusters may be elsewhere.
+    codes = np.array([1, 0, -1, 1, 1], dtype=np.int32)[:n]
+    hard = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 1, 0]])[:n]
+    soft = np.array([[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0], [0.25, 0.75, 0], [0, 1, 0]])[:n]
+    for assignment, R in ((codes, hard), (sp.csr_array(soft), soft)):
+        for weights in (np.broadcast_to(2.5, (n,)), np.full(n, 2.5)):
+            p = Partition(assignment, ("a", "b", "c"), weights)
+            np.testing.assert_allclose(p.cluster_weights, 2.5 * R.sum(axis=0))
+            np.testing.assert_allclose(p.weighted_rows(slice(0, n)).toarray(), 2.5 * R)
+
+
+def test_large_whole_numbers_stay_apart():
+    for labels in (
+        [2**63, 2**63 + 1, -1],
+        pd.Series([2**60, 2**60 + 1, None], dtype="Int64"),
+        np.array([2**64 - 1, 2**64 - 2], np.uint64),
+        np.array([-(2**63), 2**63 - 1]),
+    ):
+        assert lc.Partition.from_labels(labels).k == 2
+
+
+def test_one_column_is_not_guessed_at():
+    with pytest.raises(ValueError, match=r"use .ravel\(\) for labels"):
+        lc.as_partition(np.array([[0], [1], [1]]))
+    assert lc.as_partition(np.ones((3, 1))).k == 1
+    assert lc.Partition.from_memberships([[0], [1], [1]]).noise_mass == pytest.approx(1 / 3)
+
+
+def test_one_noise_label_may_stand_alone():
+    assert lc.Partition.from_labels([0, 1, 7], noise=7).k == 2
+
+
+def test_bytes_are_labels():
+    assert lc.represent([[0.0], [1.0]], [b"a", b"b"]).m == 1
+
+
+def test_rows_that_sum_to_little_are_refused():
+    with pytest.raises(ValueError, match="sum to one"):
+        lc.Partition.from_memberships([[0.3, 0], [1, 0]])
+
+
+def test_dropping_an_empty_soft_cluster_keeps_the_others_in_place():
+    R = np.array([[0.25, 0, 0.75], [0.5, 0, 0.5]])
+    with pytest.warns(UserWarning, match="dropped"):
+        p = lc.Partition.from_memberships(R, names=["a", "b", "c"])
+    assert p.names == ("a", "c")
+    np.testing.assert_allclose(p.memberships.toarray(), R[:, [0, 2]])
+    np.testing.assert_allclose(p.masses, [0.375, 0.625])
+
+
+def test_doubled_entries_of_a_sparse_matrix_add_up():
+    R = sp.coo_array(([0.5, 0.5, 0.3, 0.7], ([0, 0, 1, 1], [1, 1, 0, 1])), shape=(2, 2)).tocsr()
+    doubled = sp.csr_array(([0.5, 0.5, 0.3, 0.7], [1, 1, 0, 1], [0, 2, 4]), shape=(2, 2))
+    assert lc.as_partition(doubled).labels.tolist() == lc.as_partition(R).labels.tolist() == [1, 1]
+
+
+def test_hardening_drops_what_never_leads():
+    p = lc.Partition.from_memberships([[0.6, 0.4], [0.9, 0.1]])
+    with pytest.warns(UserWarning, match="dropped 1 empty cluster"):
+        assert p.harden().k == 1
+
+
+@pytest.mark.parametrize("mass", [1e-40, 1e-160, 1e-300])
+def test_clusters_of_next_to_no_mass_count_as_empty(mass):
+    R = np.array([[1 - mass, mass], [1.0, 0.0]])
+    with pytest.warns(UserWarning, match="dropped 1 empty"):
+        assert lc.Partition.from_memberships(R).k == 1
+
+
+def test_a_data_frame_is_no_list_of_its_column_names():
+    with pytest.raises(ValueError, match="data frame with 2 columns"):
+        lc.Partition.from_labels(pd.DataFrame({"a": [0, 1], "b": [1, 1]}))
+
+
+def test_complex_memberships_are_refused_also_where_they_are_sparse():
+    with pytest.raises(TypeError, match="real numbers"):
+        lc.Partition.from_memberships(sp.csr_array(np.array([[1 + 1j, 0]])))

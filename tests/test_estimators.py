@@ -1,0 +1,91 @@
+"""The scikit-learn estimators: fit, predict, partial_fit, and scikit-learn's own checks."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import liftcluster as lc
+from support.consensus_cases import WORSE, noisy_inputs, separated_blobs
+
+
+@WORSE
+def test_fit_makes_its_own_partitions_or_takes_given_ones():
+    X = load_iris().data
+    own = lc.LiftedConsensus(3, random_state=0).fit(X)
+    given = lc.LiftedConsensus(3, random_state=0).fit(X, partitions=lc.base_partitions(X, 3, rng=0))
+    assert adjusted_rand_score(own.labels_, given.labels_) > 0.7
+    np.testing.assert_array_equal(own.predict(X), own.labels_)
+    np.testing.assert_allclose(own.predict_proba(X), own.memberships_, atol=1e-12)
+    hac = lc.LiftedConsensus(3, clusterer="hac", random_state=0).fit(X)
+    assert hac.consensus_.method == "lift_hac"
+
+
+@WORSE
+def test_pipelines_clones_and_searches_work():
+    X, y = load_iris(return_X_y=True)
+    pipe = make_pipeline(StandardScaler(), lc.LiftedConsensus(3, random_state=0))
+    assert adjusted_rand_score(y, pipe.fit_predict(X)) > 0.4
+    assert clone(pipe)[-1].get_params()["n_clusters"] == 3
+    search = GridSearchCV(
+        lc.LiftedConsensus(3, random_state=0),
+        {"clusterer": ["kmeans", "hac"]},
+        scoring=lambda model, X, y: adjusted_rand_score(y, model.predict(X)),
+        cv=2,
+    ).fit(X[::2], y[::2])
+    assert search.best_score_ > 0.3
+
+
+@WORSE
+def test_partial_fit_takes_blocks_with_and_without_partitions():
+    rng = np.random.default_rng(0)
+    X, labels = separated_blobs(rng, 300, 2, k=3)
+    inputs = noisy_inputs(rng, labels)
+    model = lc.LiftedConsensus(3, random_state=0)
+    for rows in (slice(0, 100), slice(100, 200), slice(200, 300)):
+        model.partial_fit(X[rows], partitions=[p[rows] for p in inputs])
+    assert adjusted_rand_score(labels, model.predict(X)) > 0.8
+    own = lc.LiftedConsensus(3, random_state=0)
+    for rows in (slice(0, 150), slice(150, 300)):
+        own.partial_fit(X[rows])
+    assert adjusted_rand_score(labels, own.predict(X)) > 0.8
+    assert own.consensus_.representation.s == 30  # two blocks of five partitions of three
+
+
+@WORSE
+def test_the_lifter_gives_the_kernel():
+    X, _ = separated_blobs(np.random.default_rng(0), 50, 3)
+    lifter = lc.ClusterLifter(4000, bandwidth=2.0, random_state=0).fit(X)
+    Z = lifter.transform(X)
+    np.testing.assert_allclose(Z @ Z.T, lc.Gaussian(2.0)(X, X), atol=0.1)
+    lifter.set_output(transform="pandas")
+    assert list(lifter.transform(X).columns[:2]) == ["clusterlifter0", "clusterlifter1"]
+
+
+@WORSE
+@parametrize_with_checks(
+    [
+        lc.LiftedConsensus(n_clusters=3),
+        lc.LiftedConsensus(n_clusters=2, clusterer="hac"),
+        lc.ClusterLifter(),
+        lc.ClusterLifter(1),
+        lc.ClusterLifter(lift="nystrom"),
+    ]
+)
+def test_scikit_learn_accepts_the_estimators(estimator, check):
+    check(estimator)
+
+
+def test_estimators_do_not_look_behind_a_mask():
+    X = np.ma.array(np.eye(3), mask=np.eye(3) > 0)
+    for made in (lc.LiftedConsensus(2), lc.MaxMMDClustering(2), lc.ClusterLifter(2)):
+        with pytest.raises(ValueError, match="masked"):
+            made.fit(X)
+    weights = np.ma.array(np.ones(3), mask=[0, 0, 1])
+    with pytest.raises(ValueError, match="masked"):
+        lc.MaxMMDClustering(2).fit(np.eye(3), sample_weight=weights)

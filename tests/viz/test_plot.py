@@ -1,0 +1,236 @@
+"""Pictures: the right marks in the right places, labels, and names that are only names."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import liftcluster as lc
+from support.report_cases import CLUSTERINGS, HOSTILE, X
+
+PAIR = CLUSTERINGS["k-means"], CLUSTERINGS["Ward"]
+EVIL = [r"$\frac{bad$", "_hidden", "two\nlines", "very long " + "name" * 50]
+
+
+# A picture of how k was chosen is no judgement of the consensus.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:the consensus is farther", "ignore:medoid chooses the number"
+)
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return lc.compare(*PAIR, X, names=("k-means", "Ward"))
+
+
+@pytest.fixture(scope="module")
+def combined():
+    return lc.consensus(CLUSTERINGS, 3, X, rng=0)
+
+
+@pytest.fixture(scope="module")
+def D():
+    return lc.distance_matrix(CLUSTERINGS, X)
+
+
+def drawn(ax):
+    """Draw it all: what matplotlib cannot draw shows only then."""
+    ax.figure.canvas.draw()
+    return ax
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def every_picture(found, combined, D):
+    return {
+        "distances": lambda **ax: lc.plot.distances(D, CLUSTERINGS, **ax),
+        "clusterings_map": lambda **ax: lc.plot.clusterings_map(D, CLUSTERINGS, **ax),
+        "flow": lambda **ax: lc.plot.flow(found, **ax),
+        "plan": lambda **ax: lc.plot.plan(found, **ax),
+        "points": lambda **ax: lc.plot.points(X, PAIR[0], **ax),
+        "composition": lambda **ax: lc.plot.composition(combined, **ax),
+        "profile": lambda **ax: lc.plot.profile(lc.bandwidth_profile(*PAIR, X, bandwidths=5), **ax),
+        "curve": lambda **ax: lc.plot.curve(
+            lc.consensus(CLUSTERINGS, "auto", X, rng=0).curve, **ax
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", lc.plot.__all__)
+def test_every_picture_takes_axes_and_returns_them(name, found, combined, D):
+    draw = every_picture(found, combined, D)[name]
+    _, ax = plt.subplots()
+    assert draw(ax=ax) is ax
+    assert drawn(draw()) is not ax
+
+
+@pytest.mark.parametrize("name", lc.plot.__all__)
+def test_every_picture_fits_a_narrow_column(name, found, combined, D):
+    figure, ax = plt.subplots(figsize=(4, 3.2), dpi=100, layout="constrained")
+    drawn(every_picture(found, combined, D)[name](ax=ax))
+    box = ax.get_position()
+    assert box.width > 0.3, "room for the picture itself"
+    assert box.height > 0.3
+    extent = ax.get_tightbbox()
+    assert extent.x0 >= -1
+    assert extent.x1 <= figure.bbox.width + 1
+
+
+def test_the_heat_map_has_the_distances_in_its_cells(D):
+    ax = drawn(lc.plot.distances(D, CLUSTERINGS))
+    np.testing.assert_array_equal(ax.images[0].get_array(), D)
+    assert texts(ax) == [f"{value:.2f}" for value in D.ravel()]
+    assert [t.get_text() for t in ax.get_yticklabels()] == list(CLUSTERINGS)
+
+
+def test_the_map_keeps_distances_of_three_clusterings(D):
+    ax = drawn(lc.plot.clusterings_map(D[:3, :3], list(CLUSTERINGS)[:3]))
+    Z = ax.collections[0].get_offsets()
+    for i in range(3):
+        for j in range(i):
+            assert np.linalg.norm(Z[i] - Z[j]) == pytest.approx(D[i, j], abs=1e-6)
+    assert ax.get_title() == "stress 0.000"
+    assert texts(ax) == list(CLUSTERINGS)[:3]
+
+
+def test_the_flow_has_a_band_for_every_flow_as_wide_as_its_mass(found):
+    ax = drawn(lc.plot.flow(found))
+    flows = np.argwhere(found.plan > 1e-12)
+    assert len(ax.collections) == len(flows)
+    widths = sorted(
+        np.ptp(band.get_paths()[0].vertices[band.get_paths()[0].vertices[:, 0] == 0, 1])
+        for band in ax.collections
+    )
+    np.testing.assert_allclose(widths, sorted(found.plan[found.plan > 1e-12]), atol=1e-9)
+    assert len(ax.patches) == found.plan.shape[0] + found.plan.shape[1]
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["k-means", "Ward"]
+
+
+def test_bands_fill_their_clusters_side_by_side(found):
+    ax = lc.plot.flow(found)
+    k = found.plan.shape[0]
+    for x, bars in ((0, ax.patches[:k]), (1, ax.patches[k:])):
+        edges = []
+        for band in ax.collections:
+            vertices = band.get_paths()[0].vertices
+            edges.append(vertices[vertices[:, 0] == x, 1])
+        for bar in bars:
+            low, high = bar.get_y(), bar.get_y() + bar.get_height()
+            own = sorted((e.min(), e.max()) for e in edges if low - 1e-9 <= e.mean() <= high + 1e-9)
+            np.testing.assert_allclose([own[0][0], own[-1][1]], [low, high], atol=1e-9)
+            np.testing.assert_allclose([e[1] for e in own[:-1]], [e[0] for e in own[1:]], atol=1e-9)
+
+
+def test_points_are_coloured_by_cluster_with_noise_in_grey():
+    labels = np.where(np.arange(150) < 10, -1, PAIR[0])
+    ax = drawn(lc.plot.points(X, labels, label="mine"))
+    names = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert names == ["in no cluster", "0", "1", "2"]
+    assert [len(c.get_offsets()) for c in ax.collections] == [10, *np.bincount(labels[10:])]
+    assert ax.get_legend().get_title().get_text() == "mine"
+    assert "of variance" in ax.get_xlabel()
+
+
+def test_more_clusters_than_colours_get_other_markers():
+    labels = np.arange(150) % 20
+    ax = drawn(lc.plot.points(X, labels))
+    looks = {
+        (tuple(c.get_facecolor()[0]), c.get_paths()[0].vertices.tobytes()) for c in ax.collections
+    }
+    assert len(looks) == 20
+    assert "and 5 more" in ax.get_legend().get_title().get_text()
+
+
+def test_points_are_coloured_by_consensus_confidence_and_witness(found, combined):
+    ax = drawn(lc.plot.points(X, combined))
+    assert len(ax.collections) == 3
+    ax = drawn(lc.plot.points(X, combined.confidence, label="confidence"))
+    np.testing.assert_allclose(ax.collections[0].get_array(), np.sort(combined.confidence))
+    ax = drawn(lc.plot.points(X, found))
+    np.testing.assert_allclose(ax.collections[0].get_array(), np.sort(found.witness()))
+    assert ax.figure.axes[1].get_ylabel() == "where they differ"
+    assert ax.get_title() == "k-means and Ward"
+
+
+def test_the_composition_of_a_consensus_adds_up(combined):
+    ax = drawn(lc.plot.composition(combined))
+    shares = ax.images[0].get_array()
+    np.testing.assert_allclose(shares.sum(axis=1), 1)  # every input cluster is somewhere
+    first = [
+        share
+        for name, cluster, share in combined.composition[0]
+        if (name, cluster) == ("species", 0)
+    ]
+    assert shares[0, 0] == (first[0] if first else 0)
+
+
+def test_names_are_only_names():
+    labels = np.array(EVIL)[np.arange(150) % 4]
+    drawn(lc.plot.points(X, labels, label=EVIL[0]))
+    assert len(plt.gca().get_legend().get_texts()) == 4
+    found = lc.compare(labels, np.roll(labels, 1), X, names=(EVIL[0], EVIL[3]))
+    drawn(lc.plot.flow(found))
+    drawn(lc.plot.plan(found))
+    D = lc.distance_matrix(dict(zip(EVIL, [labels] * 4, strict=True)), X)
+    drawn(lc.plot.distances(D, EVIL, measure="$"))
+    drawn(lc.plot.clusterings_map(D, EVIL))
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: lc.plot.distances([[0, 1]]), "square matrix"),
+        (
+            lambda: lc.plot.distances([[0, 1], [1, 0]], ["a"]),
+            "2 clusterings need as many names, got 1",
+        ),
+        (lambda: lc.plot.points(X, [0, 1]), "150 points, but 2 labels"),
+        (lambda: lc.plot.points(X, [0.5, 1.5]), "must have 150 numbers"),
+        (lambda: lc.plot.flow(lc.compare([0, 1], [0, 0])), "no plan without points"),
+    ],
+)
+def test_bad_input_is_refused(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
+
+
+def test_results_show_themselves_in_a_notebook_with_names_escaped():
+    labels = {
+        name: np.array(HOSTILE)[np.arange(150) % 8 // (i + 1)] for i, name in enumerate(HOSTILE[:3])
+    }
+    a, b, _ = labels.values()
+    results = {
+        "comparison": lc.compare(a, b, X, names=tuple(HOSTILE[:2])),
+        "consensus": lc.consensus(labels, 2, X, method="medoid", rng=0),
+        "representation": lc.represent(X, labels),
+    }
+    for kind, result in results.items():
+        shown = result._repr_html_()
+        assert "<script" not in shown, kind
+        assert "<img" not in shown, kind
+        assert "&lt;script&gt;" in shown, kind
+        assert "color" not in shown, kind  # the notebook's own, light or dark
+
+
+def test_a_notebook_is_told_the_numbers(found, combined):
+    assert str(found["lift_emd"]) in found._repr_html_()
+    assert found.summary()[0] in found._repr_html_()
+    assert f"{combined.mean_distance:.4f}" in combined._repr_html_()
+    assert combined._repr_html_().count("<tr>") == 4
+    for i in range(3):
+        confidence = combined.confidence[combined.labels == i].mean()
+        assert f"{confidence:.2f}</bdi>" in combined._repr_html_()
+    rep = lc.represent(X, CLUSTERINGS)
+    assert rep._repr_html_().count("<tr>") == 5
+    many = lc.represent(X, [PAIR[0]] * 40)
+    assert "… and 10 more" in many._repr_html_()
