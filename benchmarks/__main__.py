@@ -1,11 +1,11 @@
-"""`python -m benchmarks [NAME] [options]`: one of the measurements beside this file."""
+"""`python -m benchmarks [NAME] [options]`: run one of the benchmarks of this folder."""
 
 import runpy
 import sys
 
 NAMES = ("speed", "coverage", "compare", "consensus", "page", "device", "out-of-core", "dask")
 NAMES += ("soak", "fingerprint", "mutation", "signals", "start")
-FILES = {"dask": "scale_dask"}  # a file called dask would hide the library from the others here
+FILES = {"dask": "scale_dask"}  # a file called dask would shadow the library
 
 if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
     sys.argv.insert(1, "speed")

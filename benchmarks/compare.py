@@ -1,8 +1,8 @@
-"""Distances between clusterings, timed: `python -m benchmarks compare`.
+"""Run time of distances between clusterings: `python -m benchmarks compare`.
 
-Three tables, each against a baseline that takes turns with ours: LiftEMD against CDistance as n
-grows; set and information measures against scikit-learn (and genieclust where it is installed);
-spARI in linear time against the formula over all pairs.
+Three tables, each with a baseline measured alternately: LiftEMD and CDistance for growing n; set
+and information measures and those of scikit-learn (and genieclust if installed); spARI in linear
+time and the formula over all pairs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchmarks.timing import best_times, growth, machine, peak_memory
 
 
 def lifted_against_cdistance(sizes: list[int], d: int) -> None:
-    print(f"\n### LiftEMD against CDistance, 10 × 10 clusters, d = {d}\n")
+    print(f"\n### LiftEMD and CDistance, 10 × 10 clusters, d = {d}\n")
     print("| n | CDistance s | exact s | ρ = 2000 s | CDistance / exact | CDistance / ρ = 2000 |")
     print("|---|---|---|---|---|---|")
     rng = np.random.default_rng(0)
@@ -28,9 +28,7 @@ def lifted_against_cdistance(sizes: list[int], d: int) -> None:
         jobs = {
             "cdistance": lambda X=X, a=a, b=b: lc.distance(a, b, X, measure="cdistance"),
             "exact": lambda X=X, a=a, b=b: lc.distance(a, b, X, lift="exact", rng=0),
-            "fourier": lambda X=X, a=a, b=b: lc.distance(
-                a, b, X, lift="fourier", n_components=2000, rng=0
-            ),
+            "fourier": lambda X=X, a=a, b=b: lc.distance(a, b, X, lift=lc.Fourier(2000), rng=0),
         }
         t = best_times(jobs, repeats=2)
         for name, seconds in t.items():
@@ -115,7 +113,7 @@ def spari_against_all_pairs(quadratic: list[int], linear: list[int]) -> None:
 
 
 def _spari_over_pairs(X: np.ndarray, a: np.ndarray, b: np.ndarray, alpha: float = 0.8) -> float:
-    """The definition, over blocks of all pairs: one minus spARI."""
+    """One minus spARI by its definition, in blocks of all pairs."""
     X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
     n = len(X)
     pairs = n * (n - 1) / 2
@@ -158,7 +156,7 @@ def _ms(times: dict[str, float], name: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to test the benchmark")
     quick = parser.parse_args().quick
     print(machine())
     lifted_against_cdistance([500, 1000] if quick else [500, 1000, 2000, 4000], d=50)

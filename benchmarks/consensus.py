@@ -1,11 +1,11 @@
-"""Which consensus is best, on real data with known classes: `python -m benchmarks consensus`.
+"""Quality of consensus methods on labelled data sets: `python -m benchmarks consensus`.
 
-Runs every method on every labelled set of a data folder (LIFTCLUSTER_DATA), with the paper's five
+Runs every method on every labelled data set of a folder (LIFTCLUSTER_DATA), with the paper's five
 inputs and with 20 k-means of random k. Prints mean adjusted Rand index and NMI to the classes, for
 all sets and for each half of them, and mean ranks with the critical difference of Nemenyi's test.
-No class label reaches a method. Options were chosen on the first half, every other set by name.
+No method sees the classes. Defaults were chosen on the first half: every second set by name.
 
-With --auto: how well the number of clusters is found, from inputs that do not know it.
+With --auto: how well the number of clusters is estimated, from inputs with random numbers of them.
 With --scale: the time and memory of each method on 60,000 images and on a million points.
 """
 
@@ -56,9 +56,11 @@ def _indices(X, classes, k: int, kind: str, seed: int, rows: list[str]) -> Itera
     inputs = lc.base_partitions(X, k, kind, rng=seed)
     for row in rows:
         method, options = ROWS[row]
-        # What sees labels alone is not lifted to be measured: that takes most of the time.
+        # Methods that use labels alone get no points: lifting would take most of the time.
         points = X if lc.METHODS[method].needs not in ("labels",) else None
-        labels = lc.consensus(inputs, k, points, method=method, rng=seed, **options).labels
+        labels = lc.consensus(
+            inputs, k, points, method=method, method_options=options, rng=seed
+        ).labels
         yield (
             adjusted_rand_score(classes, labels),
             normalized_mutual_info_score(classes, labels),
@@ -84,14 +86,14 @@ def table(found: dict) -> Iterator[str]:
 
 
 def mean_ranks(scores: np.ndarray) -> np.ndarray:
-    """(methods,) mean over sets of the rank of each method, 1 the best, equals sharing theirs."""
+    """(methods,) mean over sets of the rank of each method; 1 is best, ties get the mean rank."""
     from scipy.stats import rankdata
 
     return rankdata(-scores, axis=0).mean(axis=1)
 
 
 def nemenyi(k: int, n: int) -> float:
-    """Least difference of mean ranks that is significant, for k methods on n sets."""
+    """Smallest significant difference of mean ranks, for k methods on n sets."""
     from scipy.stats import studentized_range
 
     q = studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2)
@@ -99,7 +101,7 @@ def nemenyi(k: int, n: int) -> float:
 
 
 def blind_inputs(X, seed: int) -> list[np.ndarray]:
-    """20 k-means whose numbers of clusters know nothing of the classes: from 2 to √n."""
+    """20 k-means partitions with random numbers of clusters, from 2 to √n."""
     rng = np.random.default_rng(seed)
     top = min(int(np.sqrt(len(X))), 50)
     return [
@@ -111,7 +113,7 @@ def blind_inputs(X, seed: int) -> list[np.ndarray]:
 
 
 def auto(folder: Path, most: int, seeds: int) -> Iterator[str]:
-    """How near each criterion comes to the number of classes, and the index at its choice."""
+    """Accuracy of each criterion for the number of clusters, and the index with its choice."""
     chosen: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     for name, X, classes in labelled_sets(folder, most):
         k = len(set(classes))
@@ -128,7 +130,7 @@ def auto(folder: Path, most: int, seeds: int) -> Iterator[str]:
                     row = (found == k, abs(found - k) <= 1, abs(found - k), ari)
                     chosen.setdefault((kind, criterion), []).append(row)
         print(name, flush=True)
-    yield "| inputs | criterion | right | within one | mean error | ARI |"
+    yield "| inputs | criterion | correct | within one | mean error | ARI |"
     yield "|---|---|---|---|---|---|"
     for (kind, criterion), rows in chosen.items():
         right, near, error, ari = np.mean(rows, axis=0)
@@ -138,15 +140,15 @@ def auto(folder: Path, most: int, seeds: int) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=os.environ.get("LIFTCLUSTER_DATA"))
-    parser.add_argument("--most", type=int, default=1000, help="points of a set")
+    parser.add_argument("--most", type=int, default=1000, help="maximum number of points per set")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--methods", nargs="+", default=list(ROWS), choices=list(ROWS))
-    parser.add_argument("--json", type=Path, help="where to keep the index of every set")
-    parser.add_argument("--auto", action="store_true", help="the number of clusters")
-    parser.add_argument("--scale", action="store_true", help="time and memory")
+    parser.add_argument("--json", type=Path, help="file for the indices of every set")
+    parser.add_argument("--auto", action="store_true", help="estimate the number of clusters")
+    parser.add_argument("--scale", action="store_true", help="measure time and memory")
     options = parser.parse_args()
     if options.data is None:
-        parser.error("give --data or set LIFTCLUSTER_DATA to a folder of labelled CSV files")
+        parser.error("pass --data or set LIFTCLUSTER_DATA to a folder of labelled CSV files")
     warnings.simplefilter("ignore")
     folder = Path(options.data)
     if options.scale:

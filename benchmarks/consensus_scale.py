@@ -1,4 +1,4 @@
-"""Peak memory and time of a consensus from files to labels, each in a process of its own."""
+"""Peak memory and run time of consensus methods, each in a separate process."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ON_IMAGES = ("lift_km", "lift_graph", "lwgp", "evidence", "cspa", "mcla", "hbgf"
 
 
 def measure_all(folder: Path) -> Iterator[str]:
-    """Markdown: 60,000 images of 784 pixels by every method, a million points by lift_km."""
-    yield "| points | method | time of all, s | of the consensus, s | peak memory, GiB | ARI |"
+    """Markdown table: 60,000 images of 784 pixels by some methods, a million points by lift_km."""
+    yield "| points | method | total time, s | consensus, s | peak memory, GiB | ARI |"
     yield "|---|---|---|---|---|---|"
     for points, method in [*(("mnist", m) for m in ON_IMAGES), ("million", "lift_km")]:
         yield _in_new_process(points, method, folder)
@@ -26,8 +26,8 @@ def measure_all(folder: Path) -> Iterator[str]:
 def _in_new_process(points: str, method: str, folder: Path) -> str:
     command = [sys.executable, "-m", "benchmarks.consensus_scale", points, method, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True)
-    said = done.stdout if done.returncode == 0 else done.stderr
-    return said.strip().splitlines()[-1]
+    output = done.stdout if done.returncode == 0 else done.stderr
+    return output.strip().splitlines()[-1]
 
 
 def measure(points: str, method: str, folder: Path) -> str:
@@ -39,15 +39,14 @@ def measure(points: str, method: str, folder: Path) -> str:
     start = time.perf_counter()
     X, classes = _points(points, folder)
     inputs = [MiniBatchKMeans(10, n_init=1, random_state=s).fit(X).labels_ for s in range(10)]
-    made = time.perf_counter()
+    inputs_done = time.perf_counter()
     found = lc.consensus(inputs, 10, X, method=method, rng=0)
     end = time.perf_counter()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # Linux counts in KiB
     index = adjusted_rand_score(classes, found.labels)
     size = f"{X.shape[0]:,} × {X.shape[1]}"
-    return (
-        f"| {size} | {method} | {end - start:.0f} | {end - made:.0f} | {peak:.2f} | {index:.2f} |"
-    )
+    times = f"{end - start:.0f} | {end - inputs_done:.0f}"
+    return f"| {size} | {method} | {times} | {peak:.2f} | {index:.2f} |"
 
 
 def _points(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -1,9 +1,9 @@
-"""How honest the reported standard errors are: `python -m benchmarks coverage`.
+"""Coverage of the reported standard errors: `python -m benchmarks coverage`.
 
-Lifts the same clusters by many independent draws of random features, and counts how often the
+Lifts the same clusters with many independent draws of random features, and counts how often the
 exact distance lies within two reported standard errors. Independent features should cover about
-95 %; orthogonal and quasi-random ones may cover more, and the last column says how much larger
-the reported error is than the true one.
+95 %; orthogonal and quasi-random ones may cover more. The last column is the ratio of the reported
+to the true error.
 """
 
 from __future__ import annotations
@@ -33,13 +33,7 @@ def coverage(
     covered_d, covered_p, squared, reported = [], [], [], []
     for seed in range(seeds):
         rep = lc.represent(
-            X,
-            partitions,
-            kernel=kernel,
-            lift="fourier",
-            sampling=sampling,
-            n_components=n_components,
-            rng=seed,
+            X, partitions, kernel=kernel, lift=lc.Fourier(n_components, sampling=sampling), rng=seed
         )
         options = {"normalise": normalise}
         misses, errors = misses_and_errors(rep, exact, **options)
@@ -56,14 +50,14 @@ def coverage(
 
 
 def misses_and_errors(rep, exact, *, normalise=True):
-    """How far every distance between two clusters is from the exact one, and its reported error."""
+    """Errors of the distances between all pairs of clusters, and their reported errors."""
     pairs = np.triu_indices(exact.s, 1)
     misses = rep.distances(normalise=normalise) - exact.distances(normalise=normalise)
     return misses[pairs], rep.distance_errors(normalise=normalise)[pairs]
 
 
 def problems():
-    """Real and made-up points that need no download, each with two or three clusterings."""
+    """Real and synthetic points that need no download, each with two clusterings."""
     from sklearn.cluster import AgglomerativeClustering, KMeans
     from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_moons
 

@@ -1,10 +1,10 @@
-"""Sums on a GPU against plain torch on the same GPU, and against the CPU's answer.
+"""Sums on a GPU, compared with plain torch on the same GPU and with the CPU.
 
     python -m benchmarks device [--repeats 20] [--tune]
 
-Needs torch and a CUDA device; CuPy is checked where it is installed. Times are medians by CUDA
-events after a warm-up. Points, labels and frequencies are on the device before the clock starts, as
-they are for plain torch; `represent` is timed as a whole beside it, with labels in main memory.
+Needs torch and a CUDA device; CuPy is checked if it is installed. Times are medians of CUDA events
+after a warm-up. Points, labels and frequencies are on the device before the measurement, also for
+plain torch; `represent` is measured in addition, with labels in main memory.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from pathlib import Path
 import numpy as np
 
 import liftcluster as lc
-from liftcluster.lifts._gpu import fused
-from liftcluster.lifts._gpu.device import members_on
+from liftcluster._util.arrays import to_numpy
+from liftcluster.lifts._gpu import triton_sums
+from liftcluster.lifts._gpu.device import memberships_on
 from liftcluster.partitions.partition import as_partitions
 from liftcluster.partitions.stack import Stack
 
-# n, d, ρ, partitions, clusters of each; milliseconds that are asked for
+# n, d, ρ, partitions, clusters of each; target in milliseconds
 SHAPES = {
     "60,000 x 784, rho 4000, 5 x 10": (60_000, 784, 4000, 5, 10, 7.0),
     "1,000,000 x 50, rho 2000, 10 x 20": (1_000_000, 50, 2000, 10, 20, None),
@@ -54,7 +55,7 @@ def median_ms(job: Callable[[], object], repeats: int) -> float:
 
 
 def plain_torch(lift, X, labels, k):
-    """What one would write by hand: one product, cosines and sines, one product with one-hot."""
+    """Plain torch: one matrix product, cosines and sines, one product with one-hot labels."""
     import torch
 
     W = torch.asarray(lift.frequencies.T / lift.kernel.scale, dtype=torch.float32, device="cuda")
@@ -71,18 +72,17 @@ def plain_torch(lift, X, labels, k):
 def measure(name: str, repeats: int, tune: bool) -> dict[str, object]:
     import torch
 
-    n, d, rho, m, k, asked = SHAPES[name]
+    n, d, rho, m, k, target = SHAPES[name]
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(k, d))
     classes = rng.integers(0, k, n)
     X = (centres[classes] + rng.standard_normal((n, d), dtype=np.float32)).astype(np.float32)
     labels = [np.where(rng.random(n) < 0.8, classes, rng.integers(0, k, n)) for _ in range(m)]
     stack = Stack(as_partitions(labels))
-    name_of_lift = "structured" if d >= 48 else "fourier"
-    lift = lc.make_lift(X, lift=name_of_lift, n_components=rho, rng=0)
+    lift = lc.make_lift(X, lift=lc.Structured(rho) if d >= 48 else lc.Fourier(rho), rng=0)
     Xd = torch.asarray(X, device="cuda")
-    members = members_on(Xd, stack)
-    found: dict[str, object] = {"shape": name, "asked ms": asked, "lift": lift.describe()}
+    members = memberships_on(Xd, stack)
+    found: dict[str, object] = {"shape": name, "target ms": target, "lift": lift.describe()}
     found["sums ms"] = median_ms(lambda: lift.sums(Xd, members), repeats)
     device_labels = [torch.asarray(codes, device="cuda") for codes in labels]
     job = plain_torch(lift, Xd, device_labels, k)
@@ -92,7 +92,7 @@ def measure(name: str, repeats: int, tune: bool) -> dict[str, object]:
     found["assign ms"] = median_ms(lambda: lift.assign(Xd, lift.sums(Xd, members)), 3)
     found |= against_cpu(lift, X, Xd, stack, members)
     torch.set_float32_matmul_precision("high")
-    found["sums ms, torch allowed TF32 (we do not)"] = median_ms(
+    found["sums ms, TF32 enabled in torch (we disable it)"] = median_ms(
         lambda: lift.sums(Xd, members), repeats
     )
     torch.set_float32_matmul_precision("highest")
@@ -117,34 +117,34 @@ def against_cpu(lift, X, Xd, stack, members) -> dict[str, float]:
 
 
 def tiles(lift, Xd, members, repeats: int) -> dict[str, object]:
-    """The fused kernel with other tiles, and without it other blocks."""
+    """Run times of the fused kernel for several tile sizes, and without it for several blocks."""
     from liftcluster.lifts._gpu import device
 
     found: dict[str, object] = {}
-    if fused.may_fuse(Xd, members):
+    if triton_sums.can_use_triton(Xd, members):
         names = ("_POINTS", "_PHASES", "_CLUSTERS", "_WARPS", "_STAGES")
-        shipped = [getattr(fused, name) for name in names]
+        shipped = [getattr(triton_sums, name) for name in names]
         for tile in [*TILES, shipped]:
             for name, value in zip(names, tile, strict=True):
-                setattr(fused, name, value)
+                setattr(triton_sums, name, value)
             try:
                 ms = median_ms(lambda: lift.sums(Xd, members), 5)
             except Exception as error:
                 ms = repr(error)[:80]
             found["fused, " + str(dict(zip(names, tile, strict=True)))] = ms
-    fused._gave_up = True
+    triton_sums._failed = True
     for megabytes in (64, 256, 1024, 4096):
         device._BLOCK_BYTES = megabytes * 2**20
         found[f"not fused, blocks of {megabytes} MiB"] = median_ms(
             lambda: lift.sums(Xd, members), 5
         )
-    fused._gave_up = False
+    triton_sums._failed = False
     device._BLOCK_BYTES = 2**30
     return found
 
 
 def every_lift_agrees() -> dict[str, float]:
-    """Largest difference of Gram matrices of unit vectors from the CPU's, by library and lift."""
+    """Largest difference of inner products of unit vectors from the CPU, by library and lift."""
     import torch
 
     libraries = {"torch": lambda X: torch.asarray(X, device="cuda")}
@@ -159,10 +159,10 @@ def every_lift_agrees() -> dict[str, float]:
     options = [
         {"lift": "exact"},
         {"lift": "exact", "kernel": "laplace"},
-        {"lift": "fourier", "n_components": 501},
-        {"lift": "fourier", "n_components": 4000},
-        {"lift": "structured", "n_components": 4000},
-        {"lift": "nystrom", "n_components": 100},
+        {"lift": lc.Fourier(501)},
+        {"lift": lc.Fourier(4000)},
+        {"lift": lc.Structured(4000)},
+        {"lift": lc.Nystroem(100)},
         {"lift": "grid", "bandwidth": 1.0},
     ]
     found = {}
@@ -176,25 +176,25 @@ def every_lift_agrees() -> dict[str, float]:
         words = " ".join(str(v) for v in option.values())
         key = f"{library} {words} {np.dtype(dtype).name}"
         apart = np.abs(expected.inner_products() - got.inner_products()).max()
-        predicted = lc._arrays.to_numpy(got.lift.assign(send(X), got.vectors))
+        predicted = to_numpy(got.lift.assign(send(X), got.vectors))
         same = np.mean(predicted == expected.lift.assign(X, expected.vectors))
         found[key] = float(apart)
-        found[key + ", labels alike"] = float(same)
+        found[key + ", equal labels"] = float(same)
     return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--tune", action="store_true", help="other tiles and blocks as well")
-    parser.add_argument("--out", type=Path, default=None, help="a folder for the figures as JSON")
+    parser.add_argument("--tune", action="store_true", help="also measure other tiles and blocks")
+    parser.add_argument("--out", type=Path, default=None, help="folder for the results as JSON")
     arguments = parser.parse_args()
     try:
         import torch
     except ImportError:
-        raise SystemExit("this measures a GPU by torch, which is not installed") from None
+        raise SystemExit("this benchmark needs torch, which is not installed") from None
     if not torch.cuda.is_available():
-        raise SystemExit("no CUDA device is there to be measured")
+        raise SystemExit("no CUDA device found")
     found: dict[str, object] = {
         "device": torch.cuda.get_device_name(),
         "torch": torch.__version__,

@@ -1,9 +1,9 @@
-"""What is promised about bits, as digests: `python -m benchmarks fingerprint`.
+"""Digests of the results of the library: `python -m benchmarks fingerprint`.
 
-Prints one line for each lift, measure and method: a digest of the bits of its answer on a fixed
-problem, and the answer to nine digits. Equal lines on two runs say that nothing changed: threads,
-processes and hash seeds never may. Other versions of NumPy or of the processor's kernels may change
-the last bits, but not the digits.
+Prints one line for each lift, measure and method: a digest of the bits of its result on a fixed
+problem, and the result to nine digits. Threads, processes and hash seeds must not change the
+digests. Other versions of NumPy, or other compiled kernels, may change the last bits, but not the
+digits.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import warnings
 import numpy as np
 
 import liftcluster as lc
-from liftcluster.lifts.choice import LIFTS
+from liftcluster.lifts.settings import LIFTS
 
 
 def answers():
-    """(name, array of numbers) of everything that is promised to be the same."""
+    """(name, array of numbers) for every lift, measure and method."""
     rng = np.random.default_rng(7)
     X = np.round(rng.standard_normal((2100, 3)), 6)
     parts = [rng.integers(4, size=2100), (X[:, 0] > 0) * 2 + (X[:, 1] > 0), (X[:, 2] > 0.3) * 1]
     kernel = lc.Gaussian(1.5)
     for lift in LIFTS:
-        options = {"n_components": 200} if lift == "nystrom" else {}  # not nearly all of the points
-        rep = lc.represent(X, parts, kernel=kernel, lift=lift, rng=3, **options)
+        settings = lc.Nystroem(200) if lift == "nystroem" else lift  # fewer than there are points
+        rep = lc.represent(X, parts, kernel=kernel, lift=settings, rng=3)
         yield f"represent {lift}", rep.sums
         yield f"distances {lift}", rep.distances()
     few, labels = X[:60], [p[:60] for p in parts]

@@ -1,4 +1,4 @@
-"""Every labelled point set of a data folder, standardised and subsampled alike."""
+"""The labelled data sets of a folder, standardised and subsampled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Labelled = tuple[str, np.ndarray, np.ndarray]
 
 
 def labelled_sets(folder: Path, most: int = 1000) -> Iterator[Labelled]:
-    """(name, X, classes), of at most `most` points; constant columns are left out."""
+    """(name, X, classes) with at most `most` points, without constant columns."""
     for name, X, classes in sorted(_raw(folder), key=lambda found: found[0]):
         if len(X) > most:
             rows = np.random.default_rng(0).choice(len(X), most, replace=False)
@@ -31,7 +31,7 @@ def _raw(folder: Path) -> Iterator[Labelled]:
     tables = [path for part in parts for kind in kinds for path in part.glob(kind)]
     for path in tables:
         name = path.name.split(".")[0]
-        if name in ("soybean_large_train", "mob_spots"):  # part of another, and places only
+        if name in ("soybean_large_train", "mob_spots"):  # part of another set, and positions only
             continue
         frame = pd.read_csv(path, na_values="?")
         if frame.columns[-1] == "class":

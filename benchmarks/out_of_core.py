@@ -1,9 +1,9 @@
-"""Points bigger than memory: `python -m benchmarks out-of-core [--bytes 20e9]`.
+"""Out-of-core points: `python -m benchmarks out-of-core [--bytes 20e9]`.
 
-A memory map is made as a sparse file (it takes little of the disk), with labels of five partitions
-beside it, and lifted. Reported are the peak of anonymous memory beyond the start (page cache is
-the system's), points per second against the same lift of a slice in memory, and whether work that
-is killed and begun again ends with the same bits.
+Creates a memory map as a sparse file (which needs little disk space), with labels of five
+partitions, and lifts it. Reports the peak of anonymous memory beyond the start (without the page
+cache), points per second compared with the same lift of a slice in memory, and whether a run that
+is killed and resumed gives the same bits.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from liftcluster.representation import checkpoint
 
 RESULTS = Path(__file__).parent / "results" / "out_of_core.md"
 PARTITIONS, CLUSTERS = 5, 20
-SLICE = 500_000  # points that are lifted in memory too
+SLICE = 500_000  # points that are also lifted in memory
 
 
 def make_files(folder: Path, n: int, d: int) -> None:
-    """Points of zeros, one in a thousand of them somewhere else; labels at random."""
+    """Points that are zero except for one in a thousand; random labels."""
     rng = np.random.default_rng(0)
     X = np.memmap(folder / "X.bin", dtype=np.float32, mode="w+", shape=(n, d))
     for row in range(0, n, 1000):
@@ -53,11 +53,11 @@ def open_files(folder: Path, d: int, most: int | None = None) -> tuple[Any, dict
 
 
 def anonymous() -> float:
-    """MiB of this process that no file stands behind."""
+    """MiB of this process that are not mapped from files."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("RssAnon"):
             return int(line.split()[1]) / 1024
-    raise OSError("this system does not tell RssAnon")
+    raise OSError("RssAnon is not available on this system")
 
 
 def lift_all(folder: Path, d: int, rho: int) -> list[str]:
@@ -67,7 +67,7 @@ def lift_all(folder: Path, d: int, rho: int) -> list[str]:
     def work() -> None:
         nonlocal seconds
         start = time.perf_counter()
-        lc.represent(X, labels, n_components=rho, rng=0)
+        lc.represent(X, labels, lift=lc.Fourier(rho), rng=0)
         seconds = time.perf_counter() - start
 
     peak = peak_memory(work, anonymous)
@@ -82,9 +82,9 @@ def lift_all(folder: Path, d: int, rho: int) -> list[str]:
 
 
 def against_memory(folder: Path, d: int, rho: int) -> str:
-    """Streaming and lifting in memory, taking turns on a slice that is in the page cache."""
+    """Streaming and lifting in memory, measured alternately on a slice in the page cache."""
     X, labels = open_files(folder, d, SLICE)
-    lift = lc.make_lift(np.array(X), n_components=rho, rng=0)
+    lift = lc.make_lift(np.array(X), lift=lc.Fourier(rho), rng=0)
     held, held_labels = np.array(X), {name: np.array(p) for name, p in labels.items()}
     times = best_times(
         {
@@ -101,7 +101,7 @@ def against_memory(folder: Path, d: int, rho: int) -> str:
 
 
 def interrupted(folder: Path, d: int, rho: int, n: int) -> str:
-    """Kill the work once, begin again, and compare with work that nobody disturbed."""
+    """Kill a run, resume it, and compare with an uninterrupted run."""
     file, sums = folder / "sums.npz", folder / "sums.npy"
     command = [sys.executable, "-m", "benchmarks", "out-of-core", "--work", str(folder)]
     command += ["--features", str(d), "--components", str(rho), "--points", str(n)]
@@ -115,18 +115,18 @@ def interrupted(folder: Path, d: int, rho: int, n: int) -> str:
     work.wait()
     subprocess.run(command, check=True)
     X, labels = open_files(folder, d, n)
-    whole = lc.represent(lc.Blocks([X]), labels, n_components=rho, rng=0)
+    whole = lc.represent(lc.Blocks([X]), labels, lift=lc.Fourier(rho), rng=0)
     same = np.array_equal(np.load(sums), whole.sums)
     return (
-        f"- killed at {reached:,} of {len(X):,} points and begun again: "
-        f"{'the same bits' if same else 'OTHER BITS'} as without interruption"
+        f"- killed at {reached:,} of {len(X):,} points and resumed: "
+        f"{'the same bits' if same else 'DIFFERENT BITS'} as without interruption"
     )
 
 
 def work_with_checkpoint(folder: Path, d: int, rho: int, n: int) -> None:
     checkpoint.EVERY = 0
     X, labels = open_files(folder, d, n)
-    rep = lc.represent(X, labels, n_components=rho, rng=0, checkpoint=folder / "sums.npz")
+    rep = lc.represent(X, labels, lift=lc.Fourier(rho), rng=0, checkpoint=folder / "sums.npz")
     np.save(folder / "sums.npy", rep.sums)
 
 
@@ -135,16 +135,16 @@ def main() -> None:
     parser.add_argument("--bytes", type=float, default=20e9, help="size of the points")
     parser.add_argument("--features", type=int, default=256)
     parser.add_argument("--components", type=int, default=2048)
-    parser.add_argument("--folder", help="where the files are made (a temporary folder)")
+    parser.add_argument("--folder", help="folder for the files (default: a temporary folder)")
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--points", type=int, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    d, rho = asked.features, asked.components
-    if asked.work is not None:
-        work_with_checkpoint(asked.work, d, rho, asked.points)
+    options = parser.parse_args()
+    d, rho = options.features, options.components
+    if options.work is not None:
+        work_with_checkpoint(options.work, d, rho, options.points)
         return
-    n = int(asked.bytes // (4 * d))
-    with tempfile.TemporaryDirectory(dir=asked.folder) as name:
+    n = int(options.bytes // (4 * d))
+    with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = Path(name)
         make_files(folder, n, d)
         lines = [f"One run of `python -m benchmarks out-of-core` on {machine()}.", ""]

@@ -1,8 +1,8 @@
-"""How large and how quick the report's page is: `python -m benchmarks page`.
+"""Size and speed of the report: `python -m benchmarks page`.
 
-Seven clusterings (one a consensus) of Gaussian blobs in a headless Chromium without a graphics
-card: size of the file, time until everything is drawn, time to choose another pair, to draw one
-picture of all points, and frames in a second while the three pictures are moved together.
+Seven clusterings (one a consensus) of Gaussian blobs in a headless Chromium without a GPU: file
+size, time until everything is drawn, time to select another pair, time to draw one plot of all
+points, and frames per second while the three plots are moved together.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ requestAnimationFrame(function step() {
 
 
 def blobs(n: int):
-    """Points, and six clusterings of them."""
+    """Points and six clusterings."""
     rng = np.random.default_rng(0)
     truth = rng.integers(12, size=n)
     X = 3 * rng.standard_normal((12, 10))[truth] + rng.standard_normal((n, 10))
@@ -59,7 +59,7 @@ def timed_report(X, clusterings) -> tuple[lc.Report, float]:
     begun = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the consensus may be worse than its inputs
-        report = lc.make_report(clusterings, X, consensus=12, n_components=256, rng=0)
+        report = lc.make_report(clusterings, X, consensus=12, lift=lc.Fourier(256), rng=0)
     return report, time.perf_counter() - begun
 
 
@@ -78,8 +78,8 @@ def measure(page: Path) -> dict[str, float]:
         return {
             "all drawn after (ms)": driver.execute_script(drawn),
             "another pair (ms)": driver.execute_script(MEDIAN_OF_FIVE % turn),
-            "one picture (ms)": driver.execute_script(MEDIAN_OF_FIVE % "page.panels[0].draw()"),
-            "frames in a second": driver.execute_async_script(FRAMES),
+            "one plot (ms)": driver.execute_script(MEDIAN_OF_FIVE % "page.panels[0].draw()"),
+            "frames per second": driver.execute_async_script(FRAMES),
         }
     finally:
         driver.quit()
@@ -94,7 +94,7 @@ if __name__ == "__main__":
             page = Path(folder) / "page.html"
             report.save(page)
             size = page.stat().st_size / 1e6
-            print(f"{n:,} points: made in {made:.1f} s, {size:.1f} MB", end="")
+            print(f"{n:,} points: created in {made:.1f} s, {size:.1f} MB", end="")
             for what, value in measure(page).items():
                 print(f", {what} {value:.0f}", end="")
             print()

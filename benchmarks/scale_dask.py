@@ -1,4 +1,4 @@
-"""Lifting on Dask: one worker against two, what they hold and send, and what a lost one costs."""
+"""Lifting on Dask: two workers compared with one, their memory and traffic, a lost worker."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class Run(NamedTuple):
     rep: lc.Representation
     wall: float
     cpu: float  # seconds of all workers together
-    busiest: float  # CPU seconds of the worker that had most to do
+    busiest: float  # CPU seconds of the busiest worker
     sent: int  # bytes from worker to worker
-    peak: float  # MiB, of the worker that had most
+    peak: float  # MiB, maximum over the workers
 
 
 def points_of(numbers: np.ndarray) -> np.ndarray:
-    """Points that depend on their numbers alone: made on the workers, chunk by chunk."""
+    """Points determined by their numbers, generated on the workers chunk by chunk."""
     rng = np.random.default_rng(int(numbers[0]))
     centres = 2 * np.random.default_rng(0).standard_normal((K, D))
     return centres[rng.integers(0, K, len(numbers))] + rng.standard_normal((len(numbers), D))
 
 
 def labels_of(X: np.ndarray, seed: int) -> np.ndarray:
-    """Cells around random centres."""
+    """Labels of the nearest of some random centres."""
     centres = 2 * np.random.default_rng(seed).standard_normal((K, D))
     return (X @ centres.T - (centres**2).sum(axis=1) / 2).argmax(axis=1)
 
@@ -62,7 +62,7 @@ def problem(n: int, rows: int) -> tuple[Any, dict[str, Any]]:
 
 @contextmanager
 def workers(count: int) -> Iterator[Client]:
-    """Processes of one thread each that talk over TCP."""
+    """Processes of one thread each that communicate over TCP."""
     with (
         LocalCluster(
             n_workers=count,
@@ -97,9 +97,9 @@ def lift(client: Client, n: int, rows: int, rho: int, kill_after: float | None =
         victim = min(client.run(os.getpid).values())
         threading.Timer(kill_after, os.kill, (victim, signal.SIGKILL)).start()
     start = time.perf_counter()
-    rep = lc.represent(X, labels, lift="fourier", n_components=rho, rng=0)
+    rep = lc.represent(X, labels, lift=lc.Fourier(rho), rng=0)
     wall = time.perf_counter() - start
-    # A worker that was lost takes its counters with it.
+    # The counters of a lost worker are lost.
     now_cpu, now_sent = client.run(time.process_time), client.run(_sent)
     spent = [seconds - cpu.get(worker, 0.0) for worker, seconds in now_cpu.items()]
     return Run(
@@ -117,7 +117,7 @@ def in_memory(n: int, rows: int, rho: int) -> tuple[lc.Representation, float]:
     points = X.compute()
     known = {name: p.astype(np.int32).compute() for name, p in labels.items()}
     start = time.perf_counter()
-    rep = lc.represent(points, known, lift="fourier", n_components=rho, rng=0)
+    rep = lc.represent(points, known, lift=lc.Fourier(rho), rng=0)
     return rep, time.perf_counter() - start
 
 
@@ -147,8 +147,8 @@ def measure(n: int, rows: int, rho: int, repeats: int) -> Iterator[str]:
     sums = best[2].rep.sums
     yield ""
     yield (
-        f"two workers against one: {best[1].wall / best[2].wall:.2f} times as fast; by CPU time of "
-        "the busier one, which other programs disturb less, "
+        f"two workers compared with one: {best[1].wall / best[2].wall:.2f} times as fast; by "
+        "CPU time of the busier one, which other processes disturb less, "
         f"{best[1].busiest / best[2].busiest:.2f}"
     )
     yield (
@@ -160,7 +160,7 @@ def measure(n: int, rows: int, rho: int, repeats: int) -> Iterator[str]:
         yield f"{name} and two: {'the same bits' if same else 'DIFFERENT BITS'}"
     rep, wall = in_memory(n, rows, rho)
     gap = relative(best[2].rep, rep)
-    yield f"in memory by one process of {os.cpu_count()} threads: {wall:.1f} s"
+    yield f"in memory, one process with {os.cpu_count()} threads: {wall:.1f} s"
     yield f"largest relative difference of a cluster vector from that: {gap:.1e}"
 
 
@@ -175,7 +175,7 @@ def _row(count: int, n: int, run: Run) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=10_000_000)
-    parser.add_argument("--rows", type=int, default=100_000, help="of a chunk")
+    parser.add_argument("--rows", type=int, default=100_000, help="rows per chunk")
     parser.add_argument("--components", type=int, default=2048)
     parser.add_argument("--repeats", type=int, default=1)
     chosen = parser.parse_args()

@@ -1,8 +1,8 @@
-"""How soon a command ends after Ctrl-C: `python -m benchmarks signals`.
+"""Time until a command ends after Ctrl-C: `python -m benchmarks signals`.
 
 Starts every long command on tables that keep it busy from seconds to minutes, sends SIGINT at
-several moments, and takes the time until the process is gone. Needs a quiet machine: a process
-that waits for a core answers late.
+several points in time, and measures the time until the process has ended. Needs an idle machine: a
+process that waits for a core responds late.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ QUANTILES = (0.5, 0.9, 1.0)
 
 
 def write_tables(folder: Path) -> None:
-    """The tables that the commands are busy with."""
+    """Write the input tables of the commands."""
     rng = np.random.default_rng(0)
     for name, n, k in (("large", 150_000, 3), ("middling", 12_000, 2)):
         X = rng.standard_normal((n, 3)).round(3)
@@ -54,14 +54,14 @@ def start(command: str, tables: Path, folder: Path) -> subprocess.Popen[str]:
         middling=tables / "middling.csv",
         folder=folder,
     ).split()
-    # A group of its own, as a shell gives it.
+    # A process group of its own, as in a shell.
     return subprocess.Popen(
         [*START, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0
     )
 
 
 def hears(process: subprocess.Popen[str], sign: signal.Signals = signal.SIGTERM) -> bool:
-    """Whether the command has been loaded and has said what it does with signals."""
+    """Whether the process has installed its signal handlers."""
     with contextlib.suppress(FileNotFoundError):
         status = Path(f"/proc/{process.pid}/status").read_text()
         caught = int(next(x for x in status.splitlines() if x.startswith("SigCgt")).split()[1], 16)
@@ -70,7 +70,7 @@ def hears(process: subprocess.Popen[str], sign: signal.Signals = signal.SIGTERM)
 
 
 def answer(command: str, after: float, tables: Path, folder: Path) -> float | None:
-    """Seconds from the signal to the end; None if the command had done its work before."""
+    """Seconds from the signal to the end; None if the command had finished before."""
     process = start(command, tables, folder)
     while not hears(process) and process.poll() is None:
         time.sleep(0.001)
@@ -82,7 +82,7 @@ def answer(command: str, after: float, tables: Path, folder: Path) -> float | No
     process.send_signal(signal.SIGINT)
     process.communicate()
     seconds = time.perf_counter() - began
-    if process.returncode in (0, -signal.SIGINT):  # it was done, and Python about to leave
+    if process.returncode in (0, -signal.SIGINT):  # it had finished, and Python was exiting
         return None
     if process.returncode != 128 + signal.SIGINT:
         sys.exit(f"{command}: ended with {process.returncode}")
@@ -91,14 +91,14 @@ def answer(command: str, after: float, tables: Path, folder: Path) -> float | No
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--moments", type=int, default=10, help="for each command")
-    parser.add_argument("--seconds", type=float, default=6.0, help="within which they lie")
+    parser.add_argument("--moments", type=int, default=10, help="number of signals per command")
+    parser.add_argument("--seconds", type=float, default=6.0, help="time span of the signals")
     options = parser.parse_args()
     moments = np.linspace(0, options.seconds, options.moments)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         write_tables(folder)
-        print("| command | answers | median | 90 % | slowest | within a second |")
+        print("| command | runs | median | 90 % | slowest | within a second |")
         print("|---|---|---|---|---|---|")
         every: list[float] = []
         for name, command in LONG.items():

@@ -1,16 +1,17 @@
-"""Error over reported error on thousands of random problems: `python -m benchmarks soak`.
+"""Ratio of error to reported error on thousands of random problems: `python -m benchmarks soak`.
 
-Every problem is made from its number: points of some shape in some dimension, weights, hard and
-soft partitions with noise, a kernel and a bandwidth. Each lift that takes it is compared with the
-exact one, cluster by cluster: |distance − exact distance| over the standard error it reports. Were
-the error normal and its report right, half of the ratios would be below 0.67, 95 % below 1.96 and
-99 % below 2.58. The errors of a grid are sure bounds: no ratio may exceed one.
+A problem is generated from its number: points in some dimension, weights, hard and soft partitions
+with noise, a kernel and a bandwidth. Each applicable lift is compared with the exact one for all
+pairs of clusters: |distance − exact distance| over the reported standard error. For a normal error
+with a correct standard error, half of the ratios are below 0.67, 95 % below 1.96 and 99 % below
+2.58. The errors of a grid are deterministic bounds: no ratio may exceed one.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,26 +22,26 @@ from .coverage import misses_and_errors
 DIMENSIONS = (1, 2, 3, 5, 10, 50)
 COMPONENTS = (64, 512)
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999)
-_ROUNDING = 1e-7  # distances that are equal differ by roots of rounding
-# Lifts by name, and how frequencies are drawn.
+_ROUNDING = 1e-7  # equal distances differ by the square root of rounding
+# name: (lift, sampling of the frequencies)
 RANDOM = {
-    "iid": ("fourier", "iid"),
-    "orthogonal": ("fourier", "orthogonal"),
-    "quasi": ("fourier", "quasi"),
-    "structured": ("structured", "auto"),
+    "iid": lc.Fourier(sampling="iid"),
+    "orthogonal": lc.Fourier(sampling="orthogonal"),
+    "quasi": lc.Fourier(sampling="quasi"),
+    "structured": lc.Structured(),
 }
 
 
 def problem(number: int):
-    """(X, partitions, kernel) by its number."""
+    """(X, partitions, kernel) of a number."""
     rng = np.random.default_rng([2011, number])
     n, d = int(rng.integers(20, 300)), int(rng.choice(DIMENSIONS))
     centres = rng.standard_normal((4, d)) * rng.choice([0.5, 2.0, 6.0])
     X = centres[rng.integers(4, size=n)] + rng.standard_normal((n, d))
     if rng.random() < 0.2:
-        X = np.round(X)  # many points in the same places
+        X = np.round(X)  # many identical points
     if rng.random() < 0.2:
-        X = X * rng.lognormal(0, 2, d)  # axes of different length
+        X = X * rng.lognormal(0, 2, d)  # axes of different scale
     weights = rng.lognormal(0, 1, n) if rng.random() < 0.3 else None
     partitions = []
     for _ in range(2):
@@ -59,26 +60,24 @@ def problem(number: int):
 
 
 def soak(numbers):
-    """{(lift, d, ρ): ratios of error to reported error} over the problems of these numbers."""
+    """{(lift, d, ρ): ratios of error to reported error} for the problems of these numbers."""
     ratios = defaultdict(list)
     for number in numbers:
         X, partitions, kernel = problem(number)
         d = X.shape[1]
         exact = lc.represent(X, partitions, kernel=kernel, lift="exact")
-        for name, (lift, sampling) in RANDOM.items():
+        for name, settings in RANDOM.items():
             if name in ("structured", "orthogonal") and not kernel.isotropic:
                 continue
             for rho in COMPONENTS:
-                rep = lc.represent(
-                    X, partitions, kernel=kernel, lift=lift, sampling=sampling,
-                    n_components=rho, rng=number,
-                )  # fmt: skip
+                lift = replace(settings, n_components=rho)
+                rep = lc.represent(X, partitions, kernel=kernel, lift=lift, rng=number)
                 ratios[name, d, rho].append(_ratios(rep, exact))
         if isinstance(kernel, lc.Gaussian) and d <= 3:
             try:
                 rep = lc.represent(X, partitions, kernel=kernel, lift="grid")
             except ValueError:
-                continue  # too many bandwidths across: it says so
+                continue  # the range is too many bandwidths for a grid
             ratios["grid (bound)", d, 0].append(_ratios(rep, exact))
     return {key: np.concatenate(parts) for key, parts in sorted(ratios.items())}
 
@@ -89,7 +88,7 @@ def _ratios(rep, exact):
 
 
 def rows(ratios):
-    """Lines of the table: by lift and ρ, then by lift and d."""
+    """Rows of the table: by lift and ρ, then by lift and d."""
     groups = defaultdict(list)
     for (name, _, rho), values in ratios.items():
         groups[name, f"ρ = {rho}" if rho else "all"].append(values)

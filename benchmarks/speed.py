@@ -1,8 +1,8 @@
-"""How fast the lift is: `python -m benchmarks` (or `python -m benchmarks speed`).
+"""Speed of the lifts: `python -m benchmarks` (or `python -m benchmarks speed`).
 
-Ours takes turns with what one would write today: scikit-learn's RBFSampler and a product with the
-one-hot matrix of the labels. Ratios within one run are what counts; machines are noisy. Tables are
-printed and written to benchmarks/results/speed.md.
+The baseline, measured alternately with the library, is scikit-learn's RBFSampler and a product with
+the one-hot matrix of the labels. Machines are noisy, so only ratios within one run are meaningful.
+Tables are printed and written to benchmarks/results/speed.md.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ K = 10  # clusters in a partition
 
 
 class Report:
-    """Lines that go to the terminal at once and to a file in the end."""
+    """Lines that are printed at once and saved to a file at the end."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -55,7 +55,7 @@ class Report:
         RESULTS.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
 
 
-# ---- what one would write today ----
+# ---- baselines ----
 
 
 def one_hot(labels: Any, dtype: Any) -> Any:
@@ -65,7 +65,7 @@ def one_hot(labels: Any, dtype: Any) -> Any:
 
 
 def pipeline(X: Any, labels: Any, rho: int, gamma: float, dtype: Any) -> Any:
-    """scikit-learn's random features of all points, then their sums by cluster."""
+    """Random features of scikit-learn for all points, then their sums by cluster."""
     sampler = RBFSampler(gamma=gamma, n_components=rho, random_state=0)
     return one_hot(labels, dtype).T @ sampler.fit_transform(X.astype(dtype, copy=False))
 
@@ -92,12 +92,12 @@ def blocked_numpy(X: Any, labels: Any, rho: int, bandwidth: float) -> Any:
     return total
 
 
-# ---- ours ----
+# ---- the library ----
 
 
 @contextmanager
 def computing_by(name: str | None) -> Iterator[None]:
-    """With one instruction set, or without the extension (None)."""
+    """Use one instruction set, or no compiled kernels (None)."""
     loaded = _native.kernels()
     if loaded is None:
         yield
@@ -128,7 +128,7 @@ def ways() -> list[str | None]:
 
 
 def image_like(rng: np.random.Generator, n: int, d: int) -> tuple[Any, Any]:
-    """Bytes in ten shapes, a third of them not zero; time depends on nothing else."""
+    """Bytes around ten patterns, of which a third are not zero."""
     labels = rng.integers(K, size=n).astype(np.int32)
     shapes = rng.integers(0, 256, (K, d)) * (rng.random((K, d)) < 0.31)
     noise = rng.integers(0, 30, (n, d), dtype=np.uint8)
@@ -164,13 +164,13 @@ def many_dimensions(report: Report, n: int, repeats: int) -> None:
     jobs["ours, float64 points"] = lambda: lift.sums(double, p)
     jobs["ours, orthogonal (matrix product)"] = lambda: orthogonal.sums(X, p)
     jobs["ours, represent()"] = lambda: lc.represent(
-        X, p, bandwidth=h, lift="structured", n_components=rho, rng=0
+        X, p, bandwidth=h, lift=lc.Structured(rho), rng=0
     )
     orthogonal = lift_for(X, rho, "fourier")
     seconds = best_times(jobs, repeats)
     report.table(
         f"{n:,} points, d = {d}, ρ = {rho}, one partition of {K}",
-        ["", "s", "times faster than RBFSampler float64", "than float32", "MiB beyond the input"],
+        ["", "s", "times faster than RBFSampler float64", "than float32", "additional MiB"],
     )
     for name, job in jobs.items():
         t = seconds[name]
@@ -229,7 +229,7 @@ def in_the_plane(report: Report, n: int, repeats: int) -> None:
         "RBFSampler float64, ρ = 200": lambda: pipeline(X, labels, 200, gamma, np.float64),
         "ours, grid by default": lambda: lc.represent(X, p, bandwidth=h),
         "ours, quasi-random, ρ = 1024": lambda: lc.represent(
-            X, p, bandwidth=h, lift="fourier", n_components=1024, rng=0
+            X, p, bandwidth=h, lift=lc.Fourier(1024), rng=0
         ),
         "ours, grid, extension off": by(None, lambda: lc.represent(X, p, bandwidth=h)),
     }
@@ -247,9 +247,7 @@ def in_the_plane(report: Report, n: int, repeats: int) -> None:
         "RBFSampler float64, ρ = 200": error(pipeline(X[some], labels[some], 200, gamma, float)),
         "ours, grid by default": error(grid.sums(X[some], lc.as_partition(labels[some]))),
         "ours, quasi-random, ρ = 1024": error(
-            lc.represent(
-                X[some], labels[some], bandwidth=h, lift="fourier", n_components=1024, rng=0
-            ).sums
+            lc.represent(X[some], labels[some], bandwidth=h, lift=lc.Fourier(1024), rng=0).sums
         ),
     }
     errors["ours, grid, extension off"] = errors["ours, grid by default"]
@@ -271,7 +269,7 @@ def a_large_plane(report: Report, n: int) -> None:
     seconds = best_times({"": job}, 2)[""]
     report.say(
         "",
-        f"{n:,} points in the plane: {seconds:.2f} s, {peak_memory(job):.0f} MiB beyond the input",
+        f"{n:,} points in the plane: {seconds:.2f} s, {peak_memory(job):.0f} MiB additional memory",
     )
 
 
@@ -299,11 +297,11 @@ def growing(report: Report, repeats: int) -> None:
 
 
 def crossing(report: Report, repeats: int) -> None:
-    """Where a fast transform overtakes a matrix product: what lift="auto" goes by."""
+    """The dimension from which fast transforms are faster, on which lift="auto" is based."""
     rng = np.random.default_rng(0)
     n = 20_000
     report.table(
-        f"Frequencies one by one or by transforms, {n:,} points, ρ = 2048",
+        f"Dense or structured frequencies, {n:,} points, ρ = 2048",
         ["d", "orthogonal s", "structured s", "times faster"],
     )
     for d in (16, 32, 48, 64, 128):
@@ -318,7 +316,7 @@ def crossing(report: Report, repeats: int) -> None:
 def exactly(report: Report, repeats: int) -> None:
     rng = np.random.default_rng(0)
     report.table(
-        "Exact sums against RBFSampler float64 at ρ = 4000, d = 784",
+        "Exact sums and RBFSampler float64 with ρ = 4000, d = 784",
         ["n", "exact s", "RBFSampler s", "structured ρ = 4000 s", "CDistance (POT) s"],
     )
     for n in (1000, 2500, 5000, 10_000):
@@ -329,7 +327,7 @@ def exactly(report: Report, repeats: int) -> None:
             "exact": lambda X=X, y=labels, h=h: lc.represent(X, y, bandwidth=h, lift="exact"),
             "sampler": lambda X=X, y=labels, h=h: pipeline(X, y, 4000, 1 / (2 * h**2), np.float64),
             "ours": lambda X=X, y=labels, h=h: lc.represent(
-                X, y, bandwidth=h, lift="structured", n_components=4000, rng=0
+                X, y, bandwidth=h, lift=lc.Structured(4000), rng=0
             ),
         }
         if n <= 1000:
@@ -360,19 +358,16 @@ def error_on_mnist(report: Report, seeds: int) -> None:
         h = factor * lc.bandwidth(X)
         exact = lc.represent(X, partitions, bandwidth=h, lift="exact")
         D, emd = exact.distances(), lc.distance(*partitions, X, bandwidth=h, lift="exact")
-        for kind, how in (
-            ("fourier", {"sampling": "iid"}),
-            ("fourier", {"sampling": "orthogonal"}),
-            ("structured", {}),
-        ):
+        for name, lift in {
+            "iid": lc.Fourier(4000, sampling="iid"),
+            "orthogonal": lc.Fourier(4000, sampling="orthogonal"),
+            "structured": lc.Structured(4000),
+        }.items():
             off, off_emd = [], []
             for seed in range(seeds):
-                rep = lc.represent(
-                    X, partitions, bandwidth=h, lift=kind, n_components=4000, rng=seed, **how
-                )
+                rep = lc.represent(X, partitions, bandwidth=h, lift=lift, rng=seed)
                 off.append((rep.distances() - D)[np.triu_indices(2 * K, 1)])
                 off_emd.append(lc.distance(*partitions, X, lift=rep.lift) - emd)
-            name = how.get("sampling", "structured")
             rms = [f"{np.sqrt(np.mean(np.square(o))):.1e}" for o in (off, off_emd)]
             report.row(f"{factor} median", name, *rms)
 
@@ -401,7 +396,7 @@ def starting(report: Report) -> None:
         for path in Path(lc.__file__).parent.rglob("*")
         if path.is_file() and path.suffix in (".py", ".so", ".typed", ".pyi")
     )
-    report.table("Starting", ["", ""])
+    report.table("Start-up", ["", ""])
     report.row("import sklearn.kernel_approximation", f"{sklearn - nothing:.2f} s")
     report.row("import liftcluster", f"{ours - nothing:.2f} s")
     report.row("import and a first distance", f"{first - nothing:.2f} s")
@@ -411,7 +406,7 @@ def starting(report: Report) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a tenth of the points, one turn")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the points, one run")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     scale, repeats = (10, 1) if options.quick else (1, options.repeats)

@@ -1,7 +1,7 @@
-"""How soon the library and the command line answer: `python -m benchmarks start`.
+"""Start-up time of the library and the command line: `python -m benchmarks start`.
 
-Each line is a new process, the best of several, all of them taking turns. The time of
-`import numpy` is the unit: the ratios mean the same on any machine. Needs a quiet machine.
+Each row is the best of several new processes, measured alternately. The unit is the time of
+`import numpy`, so that ratios are comparable between machines. Needs an idle machine.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ COMPLETION = {
 
 
 def run(arguments: list[str], variables: dict[str, str] | None = None) -> None:
-    """Wait for a Python to end; what it prints, and whether it finds a mistake, is no matter."""
+    """Run Python in a new process; its output and exit code are ignored."""
     environment = os.environ | (variables or {})
     subprocess.run([sys.executable, *arguments], capture_output=True, check=False, env=environment)
 
@@ -58,7 +58,7 @@ def main() -> None:
     jobs[words] = partial(run, ["-m", "liftcluster"], COMPLETION)
     seconds = best_times(jobs, repeats)
     print(machine())
-    print(f"| what | seconds | times `{UNIT}` |")
+    print(f"| command | seconds | times `{UNIT}` |")
     print("|---|---|---|")
     for name, best in seconds.items():
         print(f"| `{name}` | {best:.3f} | {best / seconds[UNIT]:.2f} |")

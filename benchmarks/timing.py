@@ -1,4 +1,4 @@
-"""Interleaved timing: machines are noisy, so only ratios within one run mean anything."""
+"""Alternating timing: machines are noisy, so only ratios within one run are meaningful."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["best_times", "growth", "machine", "peak_memory"]
 
 
 def best_times(jobs: Mapping[str, Callable[[], object]], repeats: int = 3) -> dict[str, float]:
-    """The best of several turns of each job, the jobs taking turns."""
+    """The shortest of several runs of each job; the jobs alternate."""
     best = dict.fromkeys(jobs, float("inf"))
     for _ in range(repeats):
         for name, job in jobs.items():
-            time.sleep(0.1)  # threads that matrix products have woken spin for a while
+            time.sleep(0.1)  # threads of matrix products spin for a while
             start = time.perf_counter()
             job()
             best[name] = min(best[name], time.perf_counter() - start)
@@ -30,7 +30,7 @@ def growth(sizes: list[int], seconds: list[float]) -> float:
 
 
 def peak_memory(job: Callable[[], object], measure: Callable[[], float] | None = None) -> float:
-    """How many MiB the process grew by at most while the job ran, by some measure of its size."""
+    """Peak growth of the process in MiB while a job runs, by some measure of its size."""
     measure = measure or _resident
     done = threading.Event()
     before = measure()
@@ -53,7 +53,7 @@ def peak_memory(job: Callable[[], object], measure: Callable[[], float] | None =
 
 
 def machine() -> str:
-    """Which processor, how many cores, which versions."""
+    """Processor, number of cores and versions, as text."""
     import os
     import platform
 

@@ -1,7 +1,6 @@
-"""Make the pictures of the README: ``python docs/make_pictures.py``.
+"""Create the images of the README: ``python docs/make_pictures.py``.
 
-Needs the extra ``test``, Chromium and its driver. All that is in them comes with scikit-learn or
-with liftcluster, so anyone can make them again.
+Needs the extra ``test``, Chromium and its driver. All data come with scikit-learn or liftcluster.
 """
 
 from __future__ import annotations
@@ -71,14 +70,14 @@ def side_by_side(pictures: list[Image.Image]) -> Image.Image:
 
 
 def save(picture: Image.Image, name: str) -> None:
-    # Octrees keep rare colours, of which small clusters are made; median cuts lose them.
+    # Octrees keep rare colours, such as those of small clusters; median cut loses them.
     few = picture.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     few.save(IMAGES / name, optimize=True)
     print(f"{name}: {(IMAGES / name).stat().st_size / 1000:.0f} kB")
 
 
-def picture_of_the_report(folder: Path) -> None:
-    """The upper part of a page, cut in two halves side by side."""
+def make_report_image(folder: Path) -> None:
+    """The upper part of a report, as two halves side by side."""
     page, shot = folder / "digits.html", folder / "digits.png"
     digits_report().save(page)
     with browser(WIDTH, HEIGHT) as driver:
@@ -92,11 +91,11 @@ def picture_of_the_report(folder: Path) -> None:
     )
 
 
-def picture_of_the_demo(folder: Path) -> None:
-    """What the demo prints, and the page that it writes."""
+def make_demo_image(folder: Path) -> None:
+    """The output of the demo, and the report that it writes."""
     page, printed = folder / "liftcluster-demo.html", folder / "printed.svg"
     console = Console(record=True, width=96, file=io.StringIO(), force_terminal=True)
-    with chdir(folder):  # so that the page is called what it is called for everybody
+    with chdir(folder):  # so that the printed path is the default one
         run_demo(console, 0, Path(page.name))
     console.save_svg(str(printed), title="liftcluster demo")
     shots = []
@@ -106,7 +105,7 @@ def picture_of_the_demo(folder: Path) -> None:
             driver.get(path.as_uri())
             driver.save_screenshot(str(shot))
         shots.append(Image.open(shot).convert("RGB"))
-    shots[0] = shots[0].crop(ImageOps.invert(shots[0]).getbbox())  # what is not white
+    shots[0] = shots[0].crop(ImageOps.invert(shots[0]).getbbox())  # without the white margin
     both = side_by_side([shots[1], shots[0]])
     save(
         both.resize((both.width * 3 // 4, both.height * 3 // 4), Image.Resampling.LANCZOS),
@@ -114,8 +113,8 @@ def picture_of_the_demo(folder: Path) -> None:
     )
 
 
-def picture_of_why() -> None:
-    """Two clusterings as far from a third by every measure of labels, and not by place."""
+def make_motivation_image() -> None:
+    """Two clusterings equally far from a third by every measure of labels, but not in space."""
     data = lc.datasets.make_2d2c()
     X, true, near, far = data.X, data.reference, data.first, data.second
     fig, axes = plt.subplots(1, 3, figsize=(9.6, 3.3), layout="constrained")
@@ -134,7 +133,7 @@ def picture_of_why() -> None:
 
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
-    picture_of_why()
+    make_motivation_image()
     with tempfile.TemporaryDirectory() as temporary:
-        picture_of_the_report(Path(temporary))
-        picture_of_the_demo(Path(temporary))
+        make_report_image(Path(temporary))
+        make_demo_image(Path(temporary))

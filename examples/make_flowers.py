@@ -1,9 +1,9 @@
-"""Write flowers.csv: Fisher's iris under four clusterings, for the README's commands.
+"""Write flowers.csv: the iris data with four clusterings, for the commands of the README.
 
-    python examples/make_flowers.py
+    python examples/make_flowers.py [FILE]
 
-writes it beside this file; another place can be given.
-An empty cell of the column dbscan is a flower in no cluster; p_0, p_1 and p_2 are the memberships
+The default is flowers.csv in the folder of this script.
+An empty cell of the column dbscan is noise; p_0, p_1 and p_2 are the memberships
 of a Gaussian mixture.
 """
 

@@ -2,16 +2,16 @@
 How different are two clusterings, and where?
 =============================================
 
-Two clusterings can be equally far from a third by every measure that looks at labels only, though
-one moves a boundary by a hair and the other swaps points from end to end. A distance that knows
-where the points are tells them apart, and shows the place.
+Two clusterings can be equally far from a third by every measure of labels, although one moves a
+boundary slightly and the other moves points between opposite ends. A spatial distance distinguishes
+them, and shows where they differ.
 """
 
 # %%
 # Three clusterings of the same points
 # ------------------------------------
-# From the first to the second, the five points of each cluster that face the other cluster change
-# sides; from the first to the third, the five that are farthest away from it do.
+# In the second clustering, the five points of each cluster that are closest to the other cluster
+# are exchanged; in the third, the five points that are farthest away from it.
 
 import matplotlib.pyplot as plt
 
@@ -27,10 +27,10 @@ for ax, (name, labels) in zip(axes, clusterings.items(), strict=True):
 plt.show()
 
 # %%
-# What the measures say
-# ---------------------
-# Rand, NMI and all their relatives find both changes equally large. LiftEMD, which moves mass
-# between clusters at the price of how far apart they lie, does not.
+# Values of the measures
+# ----------------------
+# By Rand, NMI and all other measures of labels both changes are equally large. LiftEMD, the cost of
+# transporting mass between clusters, distinguishes them.
 
 near = lc.compare(data.reference, data.first, data.X)
 far = lc.compare(data.reference, data.second, data.X)
@@ -41,8 +41,9 @@ for name in near:
 # %%
 # Where they differ
 # -----------------
-# The witness is a number for each point: near zero where nothing changed, large where mass came or
-# went. A bandwidth below the usual one, half the median distance between points, makes it sharper.
+# The witness function is close to zero where nothing changed, and large where the clusterings
+# differ. Half of the default bandwidth, which is the median distance between points, makes it
+# sharper.
 
 sharper = {
     name: lc.compare(data.reference, labels, data.X, measures=["lift_emd"], bandwidth="median/2")
@@ -58,5 +59,5 @@ fig.colorbar(dots, ax=axes, label="witness")
 plt.show()
 
 # %%
-# The near change is about the boundary in the middle, the far one about the two ends; and the far
-# one costs more than twice as much, which no measure of labels can see.
+# The near clustering differs at the boundary in the middle, the far one at the two ends. LiftEMD is
+# more than twice as large for the far one, which no measure of labels can detect.

@@ -1,16 +1,16 @@
 """
-One clustering out of many
-==========================
+A consensus of several clusterings
+==================================
 
-Several clusterings of the same flowers disagree about where one group ends and the next begins. A
-consensus says what they agree on, and how sure that is of every flower.
+Several clusterings of the iris data disagree about the boundaries between clusters. A consensus
+combines them, with a confidence for every point.
 """
 
 # %%
-# Five opinions
-# -------------
-# k-means and four ways of hierarchical clustering, each asked for three clusters. Single linkage
-# is known to chain, and does.
+# Five input clusterings
+# ----------------------
+# k-means and hierarchical clustering with four linkages, each with three clusters. Single linkage
+# produces chains, as is well known.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,15 +35,15 @@ fig.colorbar(image, label="LiftEMD")
 plt.show()
 
 # %%
-# What they agree on
-# ------------------
-# Their clusters are lifted to vectors and the vectors grouped; each flower goes to the group it is
-# most like. The confidence is how far that is ahead of the next best.
+# The consensus
+# -------------
+# The clusters are lifted to vectors, and the vectors are grouped; each point is assigned to the
+# group with the largest score. The confidence is the margin to the second largest.
 
 found = lc.consensus(inputs, 3, X, rng=0)
 print(found)
-for j, made_of in enumerate(found.composition):
-    mostly = [f"{name}:{cluster}" for name, cluster, share in made_of if share > 0.5]
+for j, parts in enumerate(found.composition):
+    mostly = [f"{name}:{cluster}" for name, cluster, share in parts if share > 0.5]
     print(f"cluster {j}: {', '.join(mostly)}")
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
@@ -55,11 +55,11 @@ fig.colorbar(dots, ax=axes[1])
 plt.show()
 
 # %%
-# Is it any good?
-# ---------------
-# The species, which no clustering has seen, are the judge: the adjusted Rand index of every input
-# and of the consensus. It is as good as the better inputs without knowing which those are, and it
-# is unsure exactly where two species overlap.
+# Comparison with the species
+# ---------------------------
+# The adjusted Rand index to the species, which no method has seen, for every input and the
+# consensus. The consensus is as good as the better inputs without knowing which those are, and its
+# confidence is low where two species overlap.
 
 for name, partition in [*inputs.items(), ("consensus", found.partition)]:
     print(f"{name:10} {adjusted_rand_score(species, partition.labels):.3f}")
@@ -67,5 +67,5 @@ wrong = np.zeros(len(X), dtype=bool)
 for j in range(found.n_clusters):
     inside = found.labels == j
     wrong[inside] = species[inside] != np.bincount(species[inside]).argmax()
-print(f"mean confidence where it is right {found.confidence[~wrong].mean():.2f}")
-print(f"mean confidence where it is wrong {found.confidence[wrong].mean():.2f}")
+print(f"mean confidence of correct points {found.confidence[~wrong].mean():.2f}")
+print(f"mean confidence of wrong points   {found.confidence[wrong].mean():.2f}")

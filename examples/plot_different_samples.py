@@ -2,15 +2,15 @@
 Clusterings of different points
 ===============================
 
-Last year's customers and this year's are different people, so no table of shared labels can compare
-the two segmentations. Their clusters still lie in the same space, and that is all that is needed.
+The customers of two years are different people, so measures of labels cannot compare the two
+segmentations. Lifted measures only need clusters in the same space.
 """
 
 # %%
 # Two samples
 # -----------
-# In the second year the group at the lower right has split in two; the others stayed, and nobody is
-# in both samples. The second sample is also larger.
+# In the second year the group at the lower right has split into two; the others are unchanged. No
+# customer is in both samples, and the second sample is larger.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,7 +21,7 @@ rng = np.random.default_rng(0)
 
 
 def draw(centres, sizes):
-    """Customers around some centres, and which centre they are from."""
+    """Points around some centres, and the index of their centre."""
     labels = np.repeat(np.arange(len(centres)), sizes)
     return np.asarray(centres)[labels] + 0.5 * rng.standard_normal((len(labels), 2)), labels
 
@@ -41,22 +41,22 @@ for ax, (when, (points, labels)) in zip(axes, samples.items(), strict=True):
 plt.show()
 
 # %%
-# What became of the segments
-# ---------------------------
-# The points of the second clustering are given as ``Y``. Measures that need the same points on both
-# sides are left out, and say so.
+# Comparison of the segments
+# --------------------------
+# The points of the second clustering are passed as ``Y``. Measures that need the same points in
+# both clusterings are left out, with the reason.
 
 found = lc.compare(before, after, X, Y=Y, names=("before", "after"))
 print(found)
 print(f"\nleft out: rand, because {found.left_out['rand']}")
 
 # %%
-# The transport plan says the same in a picture: which share of the customers goes where, and how
-# far that is.
+# A plot of the transport plan shows which share of the customers moves between which clusters, and
+# how far.
 
 found.plot()
 plt.show()
 
 # %%
-# A and B stayed as P and Q; C split into R and S. How the clusters are called plays no part, and
-# neither does the size of the samples.
+# A and B correspond to P and Q; C was split into R and S. The names of the clusters and the sizes
+# of the samples do not matter.

@@ -2,16 +2,16 @@
 Clusterings of graphs
 =====================
 
-A clustering of graphs is compared like any other, once something says how similar two graphs are.
-Here that is the Weisfeiler-Lehman kernel of GraKeL, and the graphs are small: rings, chains and
-stars with a few extra edges, as a chemist or a network scientist has them by the thousand.
+Clusterings of graphs can be compared with any kernel between graphs. Here it is the
+Weisfeiler-Lehman kernel of GraKeL, and the graphs are small: rings, chains and stars with a few
+extra edges.
 """
 
 # %%
 # Sixty graphs of three kinds
 # ---------------------------
-# Rings, chains and stars of six to fourteen nodes. A node is called by its degree, so the kernel
-# sees how the graph hangs together and nothing else.
+# Rings, chains and stars of six to fourteen nodes. Nodes are labelled by their degree, so the
+# kernel depends on the structure of the graph only.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,7 +31,7 @@ def make_graph(kind, size):
         edges = {(i, i + 1) for i in range(size - 1)}
     else:
         edges = {(0, i) for i in range(1, size)}
-    for _ in range(rng.integers(0, 3)):  # some disorder
+    for _ in range(rng.integers(0, 3)):  # some extra edges
         a, b = sorted(int(i) for i in rng.choice(size, 2, replace=False))
         edges.add((a, b))
     both_ways = edges | {(b, a) for a, b in edges}
@@ -46,36 +46,36 @@ kernel = WeisfeilerLehman(n_iter=3, base_graph_kernel=VertexHistogram, normalize
 K = kernel.fit_transform(graphs)
 
 # %%
-# Three ways to sort them
-# -----------------------
-# By the kernel itself, by size alone, and by size with the stars set apart. The last mixes rings
-# and chains, which are much alike to the kernel (most of their nodes have two neighbours); sorting
-# by size alone mixes in stars, which are not. The Rand distance counts graphs that change places,
-# the lifted one also asks how different they are.
+# Three clusterings
+# -----------------
+# By the kernel, by size alone, and by size with a separate cluster of stars. The last one mixes
+# rings and chains, which the kernel considers similar (most of their nodes have two neighbours);
+# clustering by size alone also mixes in stars, which are different. The Rand distance counts pairs
+# of graphs, LiftEMD also takes their similarity into account.
 
 by_kernel = SpectralClustering(3, affinity="precomputed", random_state=0).fit_predict(K)
 by_size = np.digitize(sizes, [9, 12])
 by_size_without_stars = np.where(kinds == "star", "star", np.where(sizes < 10, "small", "large"))
-sorted_by = {"kernel": by_kernel, "size": by_size, "size, stars apart": by_size_without_stars}
+clusterings = {"kernel": by_kernel, "size": by_size, "size and stars": by_size_without_stars}
 
 similar = lc.Precomputed(K)
-for name, labels in sorted_by.items():
+for name, labels in clusterings.items():
     lifted = lc.distance(kinds, labels, kernel=similar)
     rand = lc.distance(kinds, labels, measure="rand")
     print(f"{name:18}  LiftEMD to the kinds {lifted:.3f}   Rand {rand:.3f}")
 
 # %%
-# Where do they differ?
-# ---------------------
+# Where they differ
+# -----------------
 
 comparison = lc.compare(kinds, by_kernel, kernel=similar)
 for sentence in comparison.summary():
     print(sentence)
 
 # %%
-# All of them at once
-# -------------------
+# All distances
+# -------------
 
-together = lc.distance_matrix({"kinds": kinds, **sorted_by}, kernel=similar)
-lc.plot.distances(together, names=["kinds", *sorted_by])
+together = lc.distance_matrix({"kinds": kinds, **clusterings}, kernel=similar)
+lc.plot.distances(together, names=["kinds", *clusterings])
 plt.show()

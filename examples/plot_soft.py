@@ -1,15 +1,15 @@
 """
-Soft clusterings, compared as they are
-======================================
+Comparing soft clusterings
+==========================
 
-A Gaussian mixture says how much each point belongs to each cluster. Rounding that to labels before
-comparing throws away what it knows; liftcluster takes the memberships as they are.
+A Gaussian mixture gives the membership of each point in each cluster. Rounding memberships to
+labels before a comparison loses information; liftcluster compares the memberships directly.
 """
 
 # %%
 # A mixture and its rounding
 # --------------------------
-# Two overlapping groups: between them nobody can be sure.
+# Two overlapping groups: the memberships between them are uncertain.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,15 +32,15 @@ plt.show()
 # %%
 # Small changes stay small
 # ------------------------
-# Shift the boundary a little at a time. The distance between soft clusterings grows smoothly from
-# zero; that between rounded ones stands still until a point happens to cross the line, and jumps.
+# Shift the boundary in small steps. The distance between soft clusterings grows smoothly from zero;
+# that between rounded ones is constant until a point crosses the boundary, and then jumps.
 
 shifts = np.linspace(0, 0.5, 26)
 logit = np.log(soft[:, 1] / soft[:, 0])
 
 
 def shifted(shift):
-    """The same mixture with its boundary elsewhere."""
+    """Memberships of the mixture with a shifted boundary."""
     p = 1 / (1 + np.exp(-(logit + shift)))
     return np.column_stack([1 - p, p])
 
@@ -52,17 +52,17 @@ as_hard = [lc.distance(hard, shifted(s).argmax(axis=1), X, bandwidth=bandwidth) 
 fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 ax.plot(shifts, as_soft, "o-", ms=3, color="#0072B2", label="memberships")
 ax.plot(shifts, as_hard, "s-", ms=3, color="#D55E00", label="rounded to labels")
-ax.set(xlabel="shift of the boundary (log odds)", ylabel="LiftEMD to the start")
+ax.set(xlabel="shift of the boundary (log odds)", ylabel="LiftEMD to the original")
 ax.legend()
 plt.show()
 
 # %%
-# The largest of the steps, all of which move the boundary equally far:
+# The smallest and largest changes of the distance, for equal shifts of the boundary:
 
 for name, values in {"memberships": as_soft, "rounded to labels": as_hard}.items():
     steps = np.abs(np.diff(values))
     print(f"{name:18} smallest step {steps.min():.4f}, largest {steps.max():.4f}")
 
 # %%
-# Memberships answer an even shift with even steps. Labels answer with nothing or with a jump, and
-# so say more about single points near the line than about the change.
+# With memberships, equal shifts give similar changes. With labels the distance is constant or
+# jumps, and so depends on single points near the boundary.

@@ -1,16 +1,16 @@
 """
-Layers of a tissue
-==================
+Spatial transcriptomics: layers of a tissue
+===========================================
 
-In spatial transcriptomics every spot has a place and a profile of genes, and each method draws its
-own map of domains. Which maps agree, and where do they not? Here: the mouse olfactory bulb, whose
-layers an anatomist has drawn, or a made-up tissue of the same shape where the data are not at hand.
+In spatial transcriptomics every spot has a position and an expression profile, and each method
+finds its own spatial domains. This example compares clusterings of the mouse olfactory bulb with
+its annotated layers; if the data are not available, it uses a synthetic tissue of the same shape.
 """
 
 # %%
 # The tissue
 # ----------
-# Set LIFTCLUSTER_DATA to the folder of data sets for the real one (Ståhl et al., Science 2016).
+# For the real data, set LIFTCLUSTER_DATA to the folder of data sets (Ståhl et al., Science 2016).
 
 import os
 from pathlib import Path
@@ -27,13 +27,13 @@ import liftcluster as lc
 folder = Path(os.environ.get("LIFTCLUSTER_DATA", "missing")) / "single_cell_spatial"
 if folder.is_dir():
     spots = pd.read_csv(folder / "mob_spots.csv.gz")
-    places, layers = spots[["x", "y"]].to_numpy(), spots["class"].str[3:].to_numpy()
+    positions, layers = spots[["x", "y"]].to_numpy(), spots["class"].str[3:].to_numpy()
     with np.load(folder / "mob_counts.npz") as file:
         counts = file["counts"].astype(float)
 else:
     rng = np.random.default_rng(0)
-    places = np.array([(x, y) for x in range(17) for y in range(16)], dtype=float)
-    depth = np.linalg.norm((places - places.mean(axis=0)) / [8, 8], axis=1)
+    positions = np.array([(x, y) for x in range(17) for y in range(16)], dtype=float)
+    depth = np.linalg.norm((positions - positions.mean(axis=0)) / [8, 8], axis=1)
     which = np.digitize(depth, [0.4, 0.65, 0.85, 1.05])
     layers = np.array(["Granular", "Mitral", "Plexiform", "Glomerular", "Nerve"])[which]
     rates = 2 * np.exp(0.2 * rng.standard_normal((5, 300)))
@@ -41,33 +41,34 @@ else:
 
 profiles = np.log1p(1e4 * counts / counts.sum(axis=1, keepdims=True))
 tissue = anndata.AnnData(
-    obs=pd.DataFrame({"layers": layers}, index=[f"spot{i}" for i in range(len(places))])
+    obs=pd.DataFrame({"layers": layers}, index=[f"spot{i}" for i in range(len(positions))])
 )
-tissue.obsm["spatial"] = places
+tissue.obsm["spatial"] = positions
 tissue.obsm["X_pca"] = PCA(10, random_state=0).fit_transform(profiles)
 
 # %%
-# Three maps
-# ----------
-# k-means and Ward on the genes alone, and Ward on the places alone, which knows nothing of layers.
+# Three clusterings
+# -----------------
+# k-means and Ward on gene expression, and Ward on the positions alone, which is unrelated to
+# layers.
 
 k = len(set(layers))
 tissue.obs["genes, k-means"] = KMeans(k, n_init=4, random_state=0).fit(tissue.obsm["X_pca"]).labels_
 tissue.obs["genes, Ward"] = AgglomerativeClustering(k).fit(tissue.obsm["X_pca"]).labels_
-tissue.obs["places, Ward"] = AgglomerativeClustering(k).fit(places).labels_
-maps = ["layers", "genes, k-means", "genes, Ward", "places, Ward"]
+tissue.obs["positions, Ward"] = AgglomerativeClustering(k).fit(positions).labels_
+maps = ["layers", "genes, k-means", "genes, Ward", "positions, Ward"]
 
 fig, axes = plt.subplots(1, 4, figsize=(13, 3.4), layout="constrained")
 for ax, key in zip(axes, maps, strict=True):
-    ax.scatter(*places.T, c=pd.factorize(tissue.obs[key])[0], cmap="viridis", s=22)
+    ax.scatter(*positions.T, c=pd.factorize(tissue.obs[key])[0], cmap="viridis", s=22)
     ax.set(title=key, aspect="equal", xticks=[], yticks=[])
 plt.show()
 
 # %%
-# How far apart they are
-# ----------------------
-# In space, at a quarter of the median distance between spots, so that the rings count as different
-# places although they have one centre.
+# Distances
+# ---------
+# In space, with a quarter of the median distance between spots as bandwidth, so that concentric
+# layers are distinguished.
 
 options = {"use_rep": "spatial", "bandwidth": "median/4"}
 print(lc.anndata.distance_matrix(tissue, maps, **options).round(3))
@@ -76,7 +77,7 @@ for line in found.summary():
     print(line)
 
 # %%
-# Where the anatomist and the genes differ, and what the first three maps agree on.
+# Where the layers and k-means differ, and a consensus of the first three clusterings.
 
 lc.anndata.consensus(tissue, maps[:3], k, use_rep="spatial", method="lift_graph", rng=0)
 
@@ -88,7 +89,7 @@ shown = {
 }
 for ax, (title, values) in zip(axes, shown.items(), strict=True):
     dots = ax.scatter(
-        *places.T, c=values, cmap="viridis" if title == "consensus" else "magma", s=26
+        *positions.T, c=values, cmap="viridis" if title == "consensus" else "magma", s=26
     )
     ax.set(title=title, aspect="equal", xticks=[], yticks=[])
     if title != "consensus":
@@ -96,5 +97,5 @@ for ax, (title, values) in zip(axes, shown.items(), strict=True):
 plt.show()
 
 # %%
-# The maps drawn from genes are much nearer to the anatomist's layers than the one drawn from places
-# alone. The confidence is low at single spots, those that the maps give to different layers.
+# The clusterings of gene expression are much closer to the annotated layers than the clustering of
+# positions. The confidence is low at spots that the clusterings assign to different layers.

@@ -2,15 +2,15 @@
 Clusterings of strings
 ======================
 
-Points need no coordinates: a kernel that compares them is enough. Here words are compared by the
-letter pairs and triples they share (a spectrum kernel), and two ways to sort them with each other.
+Points need no coordinates: a kernel is sufficient. Here words are compared by their common letter
+pairs and triples (a spectrum kernel), and a clustering by spelling is compared with two others.
 """
 
 # %%
 # Words and a kernel
 # ------------------
-# Names of the months in five languages. Counting pieces of two and three letters and dividing by
-# the length makes similar spellings similar vectors; their products are the kernel.
+# Names of the months in five languages. The counts of letter pairs and triples, normalised to unit
+# length, are similar vectors for similar spellings; their inner products are the kernel.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,8 +35,8 @@ words = [word for line in months.values() for word in line.split()]
 language = np.repeat(list(months), 12)
 month = np.tile(np.arange(1, 13), 5)
 
-pieces = CountVectorizer(analyzer="char_wb", ngram_range=(2, 3))
-Z = normalize(pieces.fit_transform(words))
+ngrams = CountVectorizer(analyzer="char_wb", ngram_range=(2, 3))
+Z = normalize(ngrams.fit_transform(words))
 K = (Z @ Z.T).toarray()
 
 order = np.lexsort([language, month])
@@ -44,7 +44,7 @@ fig, ax = plt.subplots(figsize=(5, 4.4), layout="constrained")
 image = ax.imshow(K[np.ix_(order, order)], cmap="cividis")
 ax.set_xticks(np.arange(2, 60, 5), range(1, 13))
 ax.set_yticks(np.arange(2, 60, 5), range(1, 13))
-ax.set(xlabel="month", ylabel="month", title="shared pieces of letters")
+ax.set(xlabel="month", ylabel="month", title="spectrum kernel")
 fig.colorbar(image)
 plt.show()
 
@@ -52,7 +52,7 @@ plt.show()
 # Does spelling follow the month or the language?
 # -----------------------------------------------
 # Cluster the words by their spelling alone, into as many clusters as there are months, and compare
-# with both. ``lc.Precomputed(K)`` stands in for the points.
+# with both. ``lc.Precomputed(K)`` replaces the points.
 
 found = SpectralClustering(12, affinity="precomputed", random_state=0).fit(K).labels_
 kernel = lc.Precomputed(K)
@@ -62,8 +62,8 @@ for name, truth in {"month": month, "language": language}.items():
     print(f"spelling and {name}: LiftEMD {distance:.3f}, p = {p:.3f}")
 
 # %%
-# Which months spelling keeps together
-# ------------------------------------
+# Months with similar spelling
+# ----------------------------
 
 together = lc.compare(month, found, kernel=kernel, names=("month", "spelling"))
 for line in together.summary():
@@ -72,7 +72,7 @@ together.plot()
 plt.show()
 
 # %%
-# Spelling follows the month, and has no more to do with the language than chance would. February
-# and April are spelled alike everywhere; the short names in the middle of the year run into each
-# other, and so do September and December, which share their ending. The same works for any kernel
-# between any objects: graphs, trees, proteins.
+# Spelling depends on the month, and on the language no more than by chance. February and April are
+# spelled similarly in all languages; the short names in the middle of the year are mixed, and so
+# are September and December, which have the same ending. The same works for any kernel between
+# objects such as graphs, trees or proteins.

@@ -1,8 +1,8 @@
-"""The paper's evaluation, made again: every table and figure, with ours beside the paper's."""
+"""Reproduction of the paper's evaluation: every table and figure, compared with the paper."""
 
-from .contents import SECTIONS as SECTIONS
 from .data import SETS as SETS
-from .making import Made as Made
-from .making import make_paper as make_paper
-from .page import claims_in_words as claims_in_words
+from .page import format_claims as format_claims
+from .pipeline import Reproduction as Reproduction
+from .pipeline import reproduce_paper as reproduce_paper
+from .registry import SECTIONS as SECTIONS
 from .section import Settings as Settings

@@ -12,15 +12,15 @@ import typer
 from liftcluster._util.checks import check_choice
 from liftcluster.cli import options as o
 from liftcluster.cli.application import EXIT_CODES
-from liftcluster.cli.running import main
+from liftcluster.cli.running import run
 from liftcluster.cli.showing import make_console
 from liftcluster.io import InputError
 
-from . import SECTIONS, SETS, Settings, claims_in_words, make_paper
+from . import SECTIONS, SETS, Settings, format_claims, reproduce_paper
 
 __all__ = ["app"]
 
-_MOST_JOBS = 4  # each may need a gibibyte on MNIST
+_MAX_JOBS = 4  # each may need a gibibyte on MNIST
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 
@@ -30,18 +30,17 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help=f"Which: {', '.join(SECTIONS)}, or all (the default).",
-            show_default=False,
+            help=f"Sections: {', '.join(SECTIONS)}, or all (default).", show_default=False
         ),
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="The folder to write to; made if need be.")
+        Path, typer.Option("--out", "-o", help="Output folder, created if it does not exist.")
     ] = Path("liftcluster-paper"),
     data: Annotated[
         Path | None,
         typer.Option(
-            help="The folder of data sets. Those not in it are fetched from OpenML, and kept "
-            "under --out.",
+            help="Folder of data sets. Missing ones are downloaded from OpenML and kept under "
+            "--out.",
             envvar="LIFTCLUSTER_DATA",
             show_default=False,
         ),
@@ -49,32 +48,31 @@ def reproduce(
     sets: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"Only these data sets, with commas between: {', '.join(SETS)}.",
+            help=f"Only these data sets, separated by commas: {', '.join(SETS)}.",
             show_default=False,
         ),
     ] = None,
     full: Annotated[
-        bool,
-        typer.Option("--full", help="Also measure CDistance on 60,000 points, which takes long."),
+        bool, typer.Option("--full", help="Also time CDistance on 60,000 points; takes long.")
     ] = False,
     jobs: Annotated[
         int | None,
         typer.Option(
             "--jobs",
             "-j",
-            help="How many pieces of work at once; times are always measured alone. Default: the "
-            f"number of cores, at most {_MOST_JOBS}.",
+            help="Number of parallel tasks; timings always run alone. Default: the number of "
+            f"cores, at most {_MAX_JOBS}.",
             min=1,
             show_default=False,
         ),
     ] = None,
-    redo: Annotated[bool, typer.Option("--redo", help="Do also again what has been done.")] = False,
+    redo: Annotated[bool, typer.Option("--redo", help="Run finished tasks again.")] = False,
     quiet: o.Quiet = False,
     debug: o.Debug = False,
 ) -> None:
-    """Reproduce the tables and figures of the paper, with its own numbers beside ours.
+    """Reproduce the tables and figures of the paper and compare them with its numbers.
 
-    Writes `paper.md`, `paper.json` and `images/` into a folder. What was done is not done again:
+    Writes `paper.md`, `paper.json` and `images/` into a folder. Finished tasks are not run again:
     after an interruption, start the same command.
 
     **Examples**
@@ -83,65 +81,60 @@ def reproduce(
 
     * `python -m reproduction table-1 table-3 --sets iris,wine --data data`
     """
+
+    def note(sentence: str) -> None:
+        if not quiet:
+            print(f"liftcluster: {sentence}", file=sys.stderr)
+
     chosen = _sections(names)
     wanted = None
     if sets is not None:
         wanted = [check_choice(name, SETS, "--sets") for name in o.names_of(sets)]
-    folder, data = _folder(out), _data_folder(data)
-    made = make_paper(
+    if data is not None and not data.is_dir():
+        raise InputError(
+            f"{data} is not a folder; --data or LIFTCLUSTER_DATA must be the folder of data sets"
+        )
+    found = reproduce_paper(
         chosen,
-        folder,
+        _output_folder(out),
         data,
         settings=Settings(full=full),
         sets=wanted,
-        jobs=jobs or min(os.cpu_count() or 1, _MOST_JOBS),
+        jobs=jobs or min(os.cpu_count() or 1, _MAX_JOBS),
         redo=redo,
-        tell=lambda sentence: _note(f"missing: {sentence}", quiet),
+        on_missing=lambda sentence: note(f"missing: {sentence}"),
     )
     console = make_console()
-    for name in made.sections:
+    for name, section in found.sections.items():
         console.print(f"[bold]{SECTIONS[name].title}[/bold]")
-        for line in claims_in_words(made.sections[name]["values"]):
+        for line in format_claims(section["values"]):
             console.print(f"  {line}", markup=False)
-        if made.sections[name]["missing"]:
-            titles = ", ".join(SETS[n].title for n in made.sections[name]["missing"])
+        if section["missing"]:
+            titles = ", ".join(SETS[n].title for n in section["missing"])
             console.print(f"  missing: {titles}", markup=False)
-    for note in made.notes:
-        _note(note, quiet)
-    total = made.reused + made.computed
-    _note(f"{total} pieces of work: {made.computed} done now, {made.reused} before", quiet)
-    _note(f"written to {made.page}", quiet)
+    for sentence in found.notes:
+        note(sentence)
+    total = found.reused + found.computed
+    note(f"{total} tasks: {found.computed} computed, {found.reused} loaded from earlier runs")
+    note(f"written to {found.page}")
 
 
 def _sections(names: list[str] | None) -> list[str]:
-    """Names of sections in the order given, each once."""
-    asked = names or ["all"]
-    for name in asked:
-        check_choice(name, ("all", *SECTIONS), "what to make")
-    return list(SECTIONS) if "all" in asked else list(dict.fromkeys(asked))
+    """Names of sections in the given order, without duplicates."""
+    chosen = names or ["all"]
+    for name in chosen:
+        check_choice(name, ("all", *SECTIONS), "section")
+    return list(SECTIONS) if "all" in chosen else list(dict.fromkeys(chosen))
 
 
-def _folder(path: Path) -> Path:
+def _output_folder(path: Path) -> Path:
     if path.exists() and not path.is_dir():
         raise InputError(f"{path} is a file; --out must be a folder")
     path.mkdir(parents=True, exist_ok=True)
     if not os.access(path, os.W_OK):
-        raise InputError(f"{path} cannot be written: no permission; choose another place")
+        raise InputError(f"{path} is not writable; choose another folder")
     return path
-
-
-def _data_folder(path: Path | None) -> Path | None:
-    if path is not None and not path.is_dir():
-        raise InputError(
-            f"{path} is not a folder; --data or LIFTCLUSTER_DATA must be the folder of data sets"
-        )
-    return path
-
-
-def _note(sentence: str, quiet: bool) -> None:
-    if not quiet:
-        print(f"liftcluster: {sentence}", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    main(application=app, program="python -m reproduction")
+    run(app, program="python -m reproduction")

@@ -1,4 +1,4 @@
-"""Figure 7: clusters of MNIST test as mean images, and the digits among them, counted."""
+"""Figure 7: clusters of MNIST test as mean images, and the digits that they recover."""
 
 from __future__ import annotations
 
@@ -10,57 +10,65 @@ from scipy.optimize import linear_sum_assignment
 
 from liftcluster._util.typing import Array, IntArray
 
-from . import printed
-from .agreement import label
-from .combining import consensus_pieces
+from . import published
+from .consensus_claims import method_title
+from .consensus_tasks import plan_consensus
 from .data import Labelled, Located
-from .ledger import Piece
-from .section import Claim, Settings, Values, markdown_table
+from .plots import plot_digits
+from .section import Claim, Section, Settings, Values, markdown_table
+from .tasks import Task
 
-__all__ = ["digit_title", "find_digits", "gather_digits", "plan_digits", "tell_digits"]
+__all__ = ["FIGURE_7", "check_digits", "find_digits"]
 
-SHOWN = tuple(printed.DIGITS)  # three inputs and two consensus partitions
+_TITLES = {  # of three inputs and two consensus partitions
+    "k-means": "k-means",
+    "complete": "complete linkage",
+    "average": "average linkage",
+    "cspa": method_title("cspa"),
+    "lift_km": method_title("lift_km"),
+}
 
 
-def plan_digits(settings: Settings, located: Mapping[str, Located]) -> dict[str, Piece]:
-    pieces = {}
-    for called, combined in consensus_pieces(settings, located).items():
-        seed = int(called.split()[1])
-        pieces[str(seed)] = Piece(
-            f"figure-7-seed-{seed:02d}",
+def _plan(settings: Settings, located: Mapping[str, Located]) -> dict[str, Task]:
+    return {
+        seed: Task(
+            f"figure-7-seed-{int(seed):02d}",
             count_digits,
             {},
             combined.points,
-            needs=(combined, *combined.needs),
+            dependencies=(combined, *combined.dependencies),
         )
-    return pieces
+        for key, combined in plan_consensus(settings, located).items()
+        for seed in [key.split()[1]]
+    }
 
 
 def count_digits(
     points: Labelled, combined: Values, linkages: Mapping[str, list[int]], kmeans: list[int]
 ) -> Values:
-    """Centroids of the five partitions, and which digits they stand for."""
+    """The centroids of the five partitions, and the digits that the clusters match."""
     partitions = {"k-means": kmeans, **linkages} | {
         name: found["labels"] for name, found in combined["methods"].items()
     }
     found = {}
-    for name in SHOWN:
+    for name, title in _TITLES.items():
         codes = np.unique(np.asarray(partitions[name]), return_inverse=True)[1]
         clusters = find_digits(codes, points.classes)
         centroids = np.array([points.X[codes == c].mean(axis=0) for c in range(codes.max() + 1)])
-        found[name] = {"clusters": clusters, "centroids": np.rint(centroids).astype(int).tolist()}
+        centroids = np.rint(centroids).astype(int)
+        found[name] = {"title": title, "clusters": clusters, "centroids": centroids.tolist()}
     return found
 
 
 def find_digits(codes: IntArray, classes: Array) -> list[Values]:
-    """For each cluster its digit by the best one-to-one matching, and how well it stands for it.
+    """The digit of each cluster by the best one-to-one matching, and whether it is recovered.
 
-    ``seen``: most of the cluster's points are that digit, so that its mean image looks like it.
-    ``recovered``: and most of the digit's points are in that cluster.
+    ``seen``: most points of the cluster are that digit, so its mean image looks like the digit.
+    ``recovered``: additionally, most points of the digit are in that cluster.
 
     Examples
     --------
-    Two of three zeros and a one; a one and a zero, which is no majority:
+    The second cluster has a one and a zero, so there is no majority:
 
     >>> found = find_digits(np.array([0, 0, 0, 1, 1]), np.array(["0", "0", "1", "1", "0"]))
     >>> [(cluster["digit"], cluster["seen"], cluster["recovered"]) for cluster in found]
@@ -87,38 +95,36 @@ def find_digits(codes: IntArray, classes: Array) -> list[Values]:
     return found
 
 
-def gather_digits(results: Mapping[str, Any]) -> Values:
-    """How many digits in each partition, for every seed; the first seed is drawn."""
+def _collect(results: Mapping[str, Any]) -> Values:
+    """The number of digits in each partition for every seed; the first seed is plotted."""
     counts = {
         name: {
             kind: [sum(c[kind] for c in run[name]["clusters"]) for run in results.values()]
             for kind in ("seen", "recovered")
         }
-        for name in SHOWN
+        for name in _TITLES
     }
     first = next(iter(results.values()))
-    found = {
+    digits = {
         name: sorted(c["digit"] for c in first[name]["clusters"] if c["recovered"])
-        for name in SHOWN
+        for name in _TITLES
     }
-    values = {"counts": counts, "digits": found, "seeds": len(results)}
-    return values | {"claims": [claim.as_dict() for claim in check_digits(counts)]}
+    return {"counts": counts, "digits": digits, "seeds": len(results)}
 
 
 def check_digits(counts: Mapping[str, Mapping[str, list[int]]]) -> list[Claim]:
     recovered = {name: float(np.mean(found["recovered"])) for name, found in counts.items()}
-    behind = [name for name in recovered if name != "lift_km"]
-    most = max(recovered[name] for name in behind)
-    words = [
-        f"{digit_title(name)} {number:g} (paper, by eye: {len(printed.DIGITS[name])})"
+    others = [number for name, number in recovered.items() if name != "lift_km"]
+    numbers = [
+        f"{_TITLES[name]} {number:g} (paper, by eye: {len(published.DIGITS[name])})"
         for name, number in recovered.items()
     ]
-    nine = len(printed.DIGITS["lift_km"])
+    nine = len(published.DIGITS["lift_km"])
     return [
         Claim(
             "LiftKm shows more digits than CSPA and the three inputs",
-            recovered["lift_km"] > most,
-            "digits recovered, mean over seeds: " + ", ".join(words),
+            recovered["lift_km"] > max(others),
+            "digits recovered, mean over seeds: " + ", ".join(numbers),
         ),
         Claim(
             f"{nine} digits can be identified in the output of LiftKm",
@@ -129,30 +135,35 @@ def check_digits(counts: Mapping[str, Mapping[str, list[int]]]) -> list[Claim]:
     ]
 
 
-def tell_digits(values: Values) -> str:
-    rows = []
-    for name in SHOWN:
-        counts = values["counts"][name]
-        rows.append(
-            [
-                digit_title(name),
-                f"{np.mean(counts['recovered']):g}",
-                " ".join(values["digits"][name]),
-                f"{np.mean(counts['seen']):g}",
-                str(len(printed.DIGITS[name])),
-                " ".join(map(str, printed.DIGITS[name])),
-            ]
-        )
+def _describe(values: Values) -> str:
+    rows = [
+        [
+            title,
+            f"{np.mean(values['counts'][name]['recovered']):g}",
+            " ".join(values["digits"][name]),
+            f"{np.mean(values['counts'][name]['seen']):g}",
+            str(len(published.DIGITS[name])),
+            " ".join(map(str, published.DIGITS[name])),
+        ]
+        for name, title in _TITLES.items()
+    ]
     header = ["", "recovered", "which (first seed)", "seen", "paper, by eye", "which"]
     return (
-        "Digits counted by matching clusters to classes one to one, mean over "
+        "Digits counted by a one-to-one matching of clusters and classes, mean over "
         f"{values['seeds']} seeds. A digit is *seen* if it is the majority of its cluster, so that "
-        "the mean image looks like it (a cluster of a single image passes), and *recovered* if the "
-        "cluster also has the majority of the digit's images.\n\n" + markdown_table(header, rows)
+        "the mean image looks like it (also in a cluster of a single image), and *recovered* if "
+        "the cluster also has the majority of the digit's images.\n\n"
+        + markdown_table(header, rows)
     )
 
 
-def digit_title(name: str) -> str:
-    return {"complete": "complete linkage", "average": "average linkage", "k-means": name}.get(
-        name, label(name)
-    )
+FIGURE_7 = Section(
+    "figure-7",
+    "Figure 7: digits in the centroids of MNIST test",
+    ("mnist-test",),
+    _plan,
+    _collect,
+    lambda values: check_digits(values["counts"]),
+    _describe,
+    plot_digits,
+)

@@ -1,4 +1,4 @@
-"""The paper's figures without data sets: what each shows, in numbers, and what it claims."""
+"""Figures 1 to 6, on constructed points: the values they show and the claims they make."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from liftcluster import consensus, distance, represent
 from liftcluster._util.typing import FloatArray, IntArray
-from liftcluster.combination.combining import consensus
-from liftcluster.comparison.comparing import distance
 from liftcluster.datasets import make_far_cells, make_rings
-from liftcluster.representation.samples import represent
-from liftcluster.viz.layout import look_at
+from liftcluster.viz.layout import project_points
 
 from .data import Located
-from .ledger import Piece
-from .section import Claim, Settings, Values
+from .plots import plot_cells, plot_rings, plot_triple, plot_views
+from .section import Claim, Section, Settings, Values
 from .sensitivity import CONSTRUCTED
+from .tasks import Task
 
-__all__ = ["cells", "lifted_views", "rings", "three_partitions", "triple"]
+__all__ = ["CONSTRUCTED_FIGURES"]
 
 
 def triple(name: str) -> Values:
-    """Figures 1 and 6: a reference and two others, with the distances to them."""
+    """Figures 1 and 6: a reference partition and two others, with their distances to it."""
     data = CONSTRUCTED[name]()
     others = {"FP": data.first, "SP": data.second}
     return {
@@ -36,7 +35,7 @@ def triple(name: str) -> Values:
     }
 
 
-def check_triple(values: Values) -> list[Claim]:
+def _check_triple(values: Values) -> list[Claim]:
     near, far = values["distances"]["FP"], values["distances"]["SP"]
     return [
         Claim(
@@ -48,20 +47,18 @@ def check_triple(values: Values) -> list[Claim]:
     ]
 
 
-def tell_triple(values: Values) -> str:
-    moved = {
-        name: sum(a != b for a, b in zip(values["partitions"]["RP"], labels, strict=True))
-        for name, labels in values["partitions"].items()
-    }
+def _describe_triple(values: Values) -> str:
+    pairs = zip(values["partitions"]["RP"], values["partitions"]["FP"], strict=True)
+    moved = sum(a != b for a, b in pairs)
     return (
-        f"{len(values['X'])} points. FP and SP each give {moved['FP']} points to another cluster, "
-        "as many of each cluster, so that no measure of labels can tell them apart: FP those that "
-        "lie nearest to it, SP those farthest from it."
+        f"{len(values['X'])} points. FP and SP each move {moved} points to another cluster, the "
+        "same number from each cluster, so that no measure of labels can distinguish them: FP "
+        "moves the points closest to that cluster, SP the farthest."
     )
 
 
 def rings() -> Values:
-    """Figure 2: three concentric circles, and the same with two of them as one cluster."""
+    """Figure 2: three concentric circles, and the same with two of them merged."""
     X, labels = make_rings()
     merged = np.minimum(labels, 1)
     return {
@@ -69,35 +66,32 @@ def rings() -> Values:
         "labels": labels.tolist(),
         "centroid": distance(labels, merged, X, measure="centroid"),
         "lift_emd": distance(labels, merged, X),
-        "spread_of_centroids": float(
-            max(np.linalg.norm(X[labels == c].mean(axis=0)) for c in range(3))
-        ),
     }
 
 
-def check_rings(values: Values) -> list[Claim]:
+def _check_rings(values: Values) -> list[Claim]:
     return [
         Claim(
             "CC cannot distinguish clusters that are concentric circles",
             values["centroid"] < 1e-9 < values["lift_emd"],
-            "between the three circles and the two that are left when the outer ones are one "
-            f"cluster, CC is {values['centroid']:.1g} and LiftEMD {values['lift_emd']:.3f}",
+            "between the three circles and the partition that merges the outer two, CC is "
+            f"{values['centroid']:.1g} and LiftEMD {values['lift_emd']:.3f}",
         )
     ]
 
 
-def tell_rings(values: Values) -> str:
+def _describe_rings(values: Values) -> str:
     return (
-        f"{len(values['X'])} points on three circles about one centre, each a cluster; their "
-        "centroids are the same point."
+        f"{len(values['X'])} points on three circles with the same centre, each circle a cluster; "
+        "their centroids coincide."
     )
 
 
 def cells() -> Values:
-    """Figure 3: four clusters in grid cells of their own, two near each other and two far."""
+    """Figure 3: four clusters in different grid cells, two close together and two far apart."""
     X, labels = make_far_cells()
     pairs = {"near": (0, 1), "far": (2, 3)}
-    width = 5.0  # half of the grid, so that near and far are both within sight
+    width = 5.0  # half of the grid, so that both distances are well below the maximum
     return {
         "X": X.tolist(),
         "labels": labels.tolist(),
@@ -112,12 +106,12 @@ def cells() -> Values:
 
 
 def _between(X: FloatArray, labels: IntArray, i: int, j: int, **options: Any) -> float:
-    """Two clusters, each as a clustering of its own points into one."""
+    """Distance between two clusters, each as a partition of its points into one cluster."""
     A, B = X[labels == i], X[labels == j]
     return distance(np.zeros(len(A), int), np.zeros(len(B), int), A, Y=B, **options)
 
 
-def check_cells(values: Values) -> list[Claim]:
+def _check_cells(values: Values) -> list[Claim]:
     near, far = values["distances"]["near"], values["distances"]["far"]
     return [
         Claim(
@@ -129,16 +123,16 @@ def check_cells(values: Values) -> list[Claim]:
     ]
 
 
-def tell_cells(values: Values) -> str:
+def _describe_cells(values: Values) -> str:
     return (
         f"{len(values['X'])} points in four of a hundred cells. The clusters in the middle "
-        "(circles) are neighbours, those in the corners (triangles) are not; no two share a bin of "
-        "any axis."
+        "(circles) are neighbours, those in the corners (triangles) are not; no two clusters share "
+        "a bin of any axis."
     )
 
 
 def three_partitions() -> tuple[FloatArray, dict[str, IntArray]]:
-    """A and B far apart; B loses a small part C, at the top, or a larger one, at the side."""
+    """Points in A and B, far apart; P2 and P3 split a small or a larger part C off B."""
     rng = np.random.default_rng(2011)
     sizes = {"A": 26, "B": 26, "top": 5, "side": 9}
     centres = {"A": (0.0, 0.0), "B": (4.0, 0.0), "top": (4.1, 0.9), "side": (4.8, -0.3)}
@@ -152,7 +146,7 @@ def three_partitions() -> tuple[FloatArray, dict[str, IntArray]]:
 
 
 def lifted_views(names: list[str], k: int) -> Values:
-    """Figures 4 and 5: clusters of some partitions as points, raw and normalised, and grouped."""
+    """Figures 4 and 5: raw and unit cluster vectors of some partitions, and their consensus."""
     X, partitions = three_partitions()
     chosen = {name: partitions[name] for name in names}
     width = 1.5
@@ -162,7 +156,7 @@ def lifted_views(names: list[str], k: int) -> Values:
     groups = {
         str(cluster): j for j, parts in enumerate(found.composition) for _, cluster, _ in parts
     }
-    views = {kind: look_at(V) for kind, V in {"raw": rep.sums, "unit": rep.vectors}.items()}
+    views = {kind: project_points(V) for kind, V in {"raw": rep.sums, "unit": rep.vectors}.items()}
     return {
         "X": X.tolist(),
         "partitions": {name: labels.tolist() for name, labels in chosen.items()},
@@ -176,17 +170,13 @@ def lifted_views(names: list[str], k: int) -> Values:
     }
 
 
-def check_normalisation(values: Values) -> list[Claim]:
-    """Figure 4's caption: C₂, a small part of B₁, looks near A₁ until it is normalised."""
-    place = {name: i for i, name in enumerate(values["clusters"])}
-
-    def between(kind: str, a: str, b: str) -> float:
-        return float(values["distances"][kind][place[a]][place[b]])
-
-    raw, unit = ((between(kind, "C2", "A1"), between(kind, "C2", "B1")) for kind in ("raw", "unit"))
+def _check_normalisation(values: Values) -> list[Claim]:
+    """Caption of figure 4: C₂, a small part of B₁, is close to A₁ unless normalised."""
+    a, b, c = (values["clusters"].index(name) for name in ("A1", "B1", "C2"))
+    raw, unit = ((D[c][a], D[c][b]) for D in map(values["distances"].get, ("raw", "unit")))
     return [
         Claim(
-            "Φ(C2) is closer to Φ(A1) than to Φ(B1), a part of which it is",
+            "Φ(C2) is closer to Φ(A1) than to Φ(B1), although C2 is a part of B1",
             raw[0] < raw[1],
             f"raw vectors: {raw[0]:.3f} to A1, {raw[1]:.3f} to B1",
         ),
@@ -198,49 +188,62 @@ def check_normalisation(values: Values) -> list[Claim]:
     ]
 
 
-def check_grouping(values: Values) -> list[Claim]:
-    """Figure 5's caption: the consensus is {A1, A2, A3} and the rest."""
+def _check_grouping(values: Values) -> list[Claim]:
+    """Caption of figure 5: the consensus is {A1, A2, A3} and the rest."""
     groups: dict[int, list[str]] = {}
     for cluster, group in zip(values["clusters"], values["groups"], strict=True):
         groups.setdefault(group, []).append(cluster)
     found = sorted(map(sorted, groups.values()))
     rest = sorted(c for c in values["clusters"] if not c.startswith("A"))
-    words = " and ".join("{" + ", ".join(group) + "}" for group in found)
     return [
         Claim(
-            "The vectors fall into {A1, A2, A3} and all others",
+            "The vectors form the groups {A1, A2, A3} and all others",
             found == [["A1", "A2", "A3"], rest],
-            f"LiftKm groups them as {words}",
+            "the groups of LiftKm are "
+            + " and ".join("{" + ", ".join(group) + "}" for group in found),
         )
     ]
 
 
-def tell_views(values: Values) -> str:
+def _describe_views(values: Values) -> str:
     names = ", ".join(values["partitions"])
     return (
         f"{len(values['X'])} points, the partitions {names}, and their {len(values['clusters'])} "
-        "clusters as vectors, seen by their two principal components."
+        "clusters as vectors, shown by their first two principal components."
     )
 
 
-def only(
-    piece: str, function: Callable[..., Values], options: Values
-) -> Callable[[Settings, Mapping[str, Located]], dict[str, Piece]]:
-    """A plan of one piece, which needs no data."""
-
-    def plan(settings: Settings, located: Mapping[str, Located]) -> dict[str, Piece]:
-        return {"all": Piece(piece, function, options)}
-
-    return plan
-
-
-def with_claims(
+def _figure(
+    number: int,
+    title: str,
+    function: Callable[..., Values],
     check: Callable[[Values], list[Claim]],
-) -> Callable[[Mapping[str, Any]], Values]:
-    """What the one piece found, and what it says of the paper's sentences."""
+    describe: Callable[[Values], str],
+    plot: Callable[[Values, Mapping[str, Any]], Any],
+    **options: Any,
+) -> Section:
+    """A figure that consists of one task, without data sets."""
+    name = f"figure-{number}"
 
-    def gather(results: Mapping[str, Any]) -> Values:
-        values: Values = dict(results["all"])
-        return values | {"claims": [claim.as_dict() for claim in check(values)]}
+    def plan(settings: Settings, located: Mapping[str, Located]) -> dict[str, Task]:
+        return {"all": Task(name, function, options)}
 
-    return gather
+    def collect(results: Mapping[str, Any]) -> Values:
+        return dict(results["all"])
+
+    return Section(name, f"Figure {number}: {title}", (), plan, collect, check, describe, plot)
+
+
+_TRIPLE = (triple, _check_triple, _describe_triple, plot_triple)
+_RINGS = (rings, _check_rings, _describe_rings, plot_rings)
+_CELLS = (cells, _check_cells, _describe_cells, plot_cells)
+_NORMALISATION = (lifted_views, _check_normalisation, _describe_views, plot_views)
+_GROUPING = (lifted_views, _check_grouping, _describe_views, plot_views)
+CONSTRUCTED_FIGURES = [
+    _figure(1, "why space matters (2D2C)", *_TRIPLE, name="2d2c"),
+    _figure(2, "concentric circles, where CC fails", *_RINGS),
+    _figure(3, "clusters in cells of a grid, where ADCO fails", *_CELLS),
+    _figure(4, "why vectors are normalised", *_NORMALISATION, names=["P1", "P2"], k=2),
+    _figure(5, "a consensus of three partitions", *_GROUPING, names=["P1", "P2", "P3"], k=2),
+    _figure(6, "the three partitions of 2D3C", *_TRIPLE, name="2d3c"),
+]

@@ -1,73 +1,87 @@
-"""What a table or figure of the paper is to the program, and what is said of its claims."""
+"""Sections of the reproduction (tables and figures), their settings and the claims they check."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from .data import Located
-from .ledger import Piece
+from .tasks import Task
 
 __all__ = ["Claim", "Section", "Settings", "format_seconds", "markdown_table"]
 
-Values = dict[str, Any]  # what JSON can hold
+Values = dict[str, Any]  # representable in JSON
+Results = Mapping[str, Any]  # of the tasks of a section, by their keys in its plan
+Plan = Callable[["Settings", Mapping[str, Located]], dict[str, Task]]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How much is to be done."""
+    """The number of random seeds, and whether to run what takes hours."""
 
     seeds: int = 20
     seeds_mnist: int = 5
-    full: bool = False  # also what takes hours
+    full: bool = False
 
     def seeds_of(self, name: str) -> int:
         return self.seeds_mnist if name.startswith("mnist") else self.seeds
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A statement of the paper, whether it holds here, and the numbers that show it."""
+
+    statement: str
+    holds: bool
+    evidence: str
+
+    @classmethod
+    def unless(cls, exceptions: list[str], statement: str, if_none: str, otherwise: str) -> Claim:
+        """A claim that holds if there are no exceptions; otherwise its evidence lists them."""
+        evidence = f"{otherwise} {', '.join(exceptions)}" if exceptions else if_none
+        return cls(statement, not exceptions, evidence)
+
+
+@dataclass(frozen=True)
 class Section:
-    """A table or figure: which pieces it is made of, and how they are put together and shown.
+    """A table or figure: its tasks, and how their results are summarised, checked and shown.
 
     Attributes
     ----------
     name, title : str
     sets : tuple of str
-        Data sets it is about, beyond those that are constructed.
+        Data sets it needs, beyond the constructed ones.
     plan : callable
-        ``plan(settings, located)`` gives the pieces of work, by what they are called in ``gather``.
-    gather : callable
-        ``gather(results)`` makes the values shown, among them ``claims``, from the pieces' results.
-    tell : callable
-        ``tell(values)`` is the text, in Markdown.
-    draw : callable or None
-        ``draw(values, results)`` is the picture, a matplotlib figure.
+        ``plan(settings, located)`` returns the tasks, as a dict.
+    collect : callable
+        ``collect(results)`` returns the values to show, from the results of the tasks.
+    check : callable
+        ``check(values)`` returns the claims.
+    describe : callable
+        ``describe(values)`` returns the text, in Markdown.
+    plot : callable or None
+        ``plot(values, results)`` returns a matplotlib figure.
     """
 
     name: str
     title: str
     sets: tuple[str, ...]
-    plan: Callable[[Settings, Mapping[str, Located]], dict[str, Piece]]
-    gather: Callable[[Mapping[str, Any]], Values]
-    tell: Callable[[Values], str]
-    draw: Callable[[Values, Mapping[str, Any]], Any] | None = None
+    plan: Plan
+    collect: Callable[[Results], Values]
+    check: Callable[[Values], list[Claim]]
+    describe: Callable[[Values], str]
+    plot: Callable[[Values, Results], Any] | None = None
 
-
-@dataclass(frozen=True)
-class Claim:
-    """A sentence of the paper, and whether it is so here, by the numbers found here."""
-
-    says: str
-    holds: bool
-    here: str
-
-    def as_dict(self) -> Values:
-        return {"says": self.says, "holds": bool(self.holds), "here": self.here}
+    def evaluate(self, results: Results) -> Values:
+        """The values to show, with the claims under the key "claims"."""
+        values = self.collect(results)
+        claims = [asdict(claim) | {"holds": bool(claim.holds)} for claim in self.check(values)]
+        return values | {"claims": claims}
 
 
 def markdown_table(header: list[str], rows: list[list[str]]) -> str:
-    """A table whose first column is text and whose others are numbers.
+    """A table whose first column is text and whose other columns are numbers.
 
     Examples
     --------
@@ -76,13 +90,12 @@ def markdown_table(header: list[str], rows: list[list[str]]) -> str:
     |---|--:|
     | Iris | 0.1 |
     """
-    lines = [header, *rows]
-    texts = ["| " + " | ".join(line) + " |" for line in lines]
+    texts = ["| " + " | ".join(line) + " |" for line in [header, *rows]]
     return "\n".join([texts[0], "|---|" + "--:|" * (len(header) - 1), *texts[1:]])
 
 
 def format_seconds(seconds: float) -> str:
-    """A time as people say it.
+    """A duration in milliseconds or seconds, with three digits or more.
 
     Examples
     --------

@@ -1,22 +1,20 @@
-"""Table 1: two clusterings as far from a third by labels, one of them nearer in space."""
+"""Table 1: two partitions equally far from a reference by labels, but not in space."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from liftcluster.comparison.comparing import distance
-from liftcluster.comparison.measures.registry import MEASURES
+from liftcluster import MEASURES, Fourier, as_partition, distance
 from liftcluster.comparison.measures.spatial import adco
 from liftcluster.datasets import Triple, make_2d2c, make_2d3c
-from liftcluster.partitions.partition import as_partition
 
-from . import printed
+from . import published
 from .data import Located
-from .ledger import Piece
 from .section import Claim, Section, Settings, Values, markdown_table
+from .tasks import Task
 
-__all__ = ["CONSTRUCTED", "TABLE_1", "measure_triple"]
+__all__ = ["CONSTRUCTED", "TABLE_1", "check_table_1", "measure_triple"]
 
 CONSTRUCTED: Mapping[str, Callable[[], Triple]] = {"2d2c": make_2d2c, "2d3c": make_2d3c}
 _TITLES = {
@@ -30,28 +28,27 @@ _TITLES = {
     "nmi": "NMI",
     "nvi": "NVI",
 }
-# Section 6: two measures of pairs and two of information.
+# Section 6: two pair-counting and two information-theoretic measures.
 LABEL_MEASURES = ("rand", "jaccard", "nmi", "nvi")
 _BINS = (5, 10, 20, 40)
 _BANDWIDTHS = ("median/4", "median/2", "median", "median*2")
 
 
 def measure_triple(name: str, components: int) -> Values:
-    """Distances from the reference to both others, by every measure of the table."""
+    """Distances from the reference to the two others, by every measure of the table."""
     data = CONSTRUCTED[name]()
     others = (data.first, data.second)
 
     def both(**options: Any) -> list[float]:
         return [distance(data.reference, other, data.X, **options) for other in others]
 
-    lifted = [m for m in printed.TABLE_1 if MEASURES[m].needs == "vectors"]
+    lifted = [m for m in published.TABLE_1 if MEASURES[m].needs == "vectors"]
     a, b, c = (as_partition(p) for p in (data.reference, *others))
     return {
-        "spatial": {m: both(measure=m) for m in printed.TABLE_1},
+        "spatial": {m: both(measure=m) for m in published.TABLE_1},
         "labels": {m: both(measure=m) for m in LABEL_MEASURES},
         "by_random_features": {
-            m: both(measure=m, lift="fourier", sampling="iid", n_components=components, rng=0)
-            for m in lifted
+            m: both(measure=m, lift=Fourier(components, sampling="iid"), rng=0) for m in lifted
         },
         "adco_by_bins": {
             str(bins): [adco(data.X, a, data.X, other, bins=bins) for other in (b, c)]
@@ -61,20 +58,24 @@ def measure_triple(name: str, components: int) -> Values:
     }
 
 
-def _plan(settings: Settings, located: Mapping[str, Located]) -> dict[str, Piece]:
+def _plan(settings: Settings, located: Mapping[str, Located]) -> dict[str, Task]:
     # ρ = 200, as in the paper.
     return {
-        name: Piece(f"table-1-{name}", measure_triple, {"name": name, "components": 200})
+        name: Task(f"table-1-{name}", measure_triple, {"name": name, "components": 200})
         for name in CONSTRUCTED
     }
 
 
-def _gather(results: Mapping[str, Any]) -> Values:
-    return {"sets": dict(results), "claims": [claim.as_dict() for claim in check_table_1(results)]}
+def _collect(results: Mapping[str, Any]) -> Values:
+    return {"sets": dict(results)}
+
+
+def _check(values: Values) -> list[Claim]:
+    return check_table_1(values["sets"])
 
 
 def check_table_1(sets: Mapping[str, Any]) -> list[Claim]:
-    """Whether space tells the two apart, and labels do not."""
+    """Whether spatial measures distinguish the two partitions, and label measures do not."""
     wrong = [
         f"{_TITLES[m]} on {name.upper()} ({near:.3f} and {far:.3f})"
         for name, found in sets.items()
@@ -88,23 +89,25 @@ def check_table_1(sets: Mapping[str, Any]) -> list[Claim]:
         if near != far
     ]
     return [
-        Claim(
+        Claim.unless(
+            wrong,
             "d(RP, FP) < d(RP, SP) for all five spatial measures, on both sets",
-            not wrong,
-            "in every cell" if not wrong else "not for " + ", ".join(wrong),
+            "in every cell",
+            "not for",
         ),
-        Claim(
-            "Rand, Jaccard, NMI and NVI find FP and SP exactly as far from RP",
-            not unequal,
-            "to the last bit" if not unequal else "not for " + ", ".join(unequal),
+        Claim.unless(
+            unequal,
+            "By Rand, Jaccard, NMI and NVI, FP and SP are equally far from RP",
+            "exactly, to the last bit",
+            "not for",
         ),
-        _whatever(sets, "adco_by_bins", "ADCO", "its bins", "{} bins"),
-        _whatever(sets, "lift_emd_by_bandwidth", "LiftEMD", "the bandwidth", "bandwidth {}"),
+        _check_all(sets, "adco_by_bins", "ADCO", "numbers of bins", "{} bins"),
+        _check_all(sets, "lift_emd_by_bandwidth", "LiftEMD", "bandwidths", "bandwidth {}"),
     ]
 
 
-def _whatever(sets: Mapping[str, Any], group: str, title: str, what: str, choice: str) -> Claim:
-    """Not a sentence of the paper: whether the order hangs on what it leaves open."""
+def _check_all(sets: Mapping[str, Any], group: str, title: str, what: str, choice: str) -> Claim:
+    """A claim of ours: the order does not depend on a parameter that the paper does not state."""
     wrong = [
         f"{choice.format(key)} on {name.upper()} ({near:.3f} and {far:.3f})"
         for name, found in sets.items()
@@ -112,54 +115,55 @@ def _whatever(sets: Mapping[str, Any], group: str, title: str, what: str, choice
         if not near < far
     ]
     tried = ", ".join(next(iter(sets.values()))[group])
-    return Claim(
-        f"(Ours.) {title} finds FP nearer whatever {what}",
-        not wrong,
-        f"with each of {tried}" if not wrong else f"tried {tried}; not with {', '.join(wrong)}",
+    return Claim.unless(
+        wrong,
+        f"(Ours.) By {title}, FP is closer than SP for all {what}",
+        f"for {tried}",
+        f"tried {tried}; not with",
     )
 
 
-def _tell(values: Values) -> str:
+def _describe(values: Values) -> str:
     sets = values["sets"]
     header = ["measure"]
     for name in sets:
         header += [f"{name.upper()} d(RP, FP)", "d(RP, SP)", "paper's"]
     rows = []
-    for m in (*printed.TABLE_1, *LABEL_MEASURES):
+    for m in (*published.TABLE_1, *LABEL_MEASURES):
         row = [_TITLES[m]]
         for name, found in sets.items():
             near, far = (found["spatial"] | found["labels"])[m]
-            paper = printed.TABLE_1[m][name] if m in printed.TABLE_1 else None
+            paper = published.TABLE_1[m][name] if m in published.TABLE_1 else None
             row += [f"{near:.3f}", f"{far:.3f}"]
             row += ["equal" if paper is None else f"{paper[0]:.3f}, {paper[1]:.3f}"]
         rows.append(row)
     return (
         f"{markdown_table(header, rows)}\n\n"
-        "Exact lifts at the median distance of points. The paper does not give its points, its "
-        "bandwidth or the bins of ADCO, so only the order within a set can be compared. What the "
-        "last two do to the numbers, d(RP, FP) and d(RP, SP):\n\n"
+        "Exact lifts, with the median distance between points as bandwidth. The paper does not "
+        "give its points, its bandwidth or the bins of ADCO, so only the order within a set can be "
+        "compared. The effect of the last two on d(RP, FP) and d(RP, SP):\n\n"
         f"{_sensitivity_table(sets)}\n\n{_about_adco(sets)}"
     )
 
 
 def _about_adco(sets: Mapping[str, Any]) -> str:
-    """Whether bins alone can explain the paper's ADCO."""
+    """Whether the number of bins alone can explain the paper's ADCO."""
     ours = [v for found in sets.values() for pair in found["adco_by_bins"].values() for v in pair]
-    theirs = [v for pair in printed.TABLE_1["adco"].values() for v in pair]
+    theirs = [v for pair in published.TABLE_1["adco"].values() for v in pair]
     text = (
-        f"With {_BINS[0]} to {_BINS[-1]} bins ADCO lies between {min(ours):.2f} and "
-        f"{max(ours):.2f} here, the paper's between {min(theirs):.2f} and {max(theirs):.2f}"
+        f"With {_BINS[0]} to {_BINS[-1]} bins, ADCO is between {min(ours):.2f} and "
+        f"{max(ours):.2f} here, and between {min(theirs):.2f} and {max(theirs):.2f} in the paper"
     )
     if min(theirs) <= max(ours):
         return f"{text}."
-    return f"{text}: more than bins explain, so its points or its normalisation are others."
+    return f"{text}. Bins do not explain this: its points or normalisation must be different."
 
 
 def _sensitivity_table(sets: Mapping[str, Any]) -> str:
-    """The same distances under other choices of what the paper leaves open."""
+    """The distances for several values of the parameters that the paper does not state."""
     lifted = next(iter(sets.values()))["by_random_features"]
     choices = [
-        *((f"ADCO, {b} bins on each axis", "adco_by_bins", str(b)) for b in _BINS),
+        *((f"ADCO, {b} bins per axis", "adco_by_bins", str(b)) for b in _BINS),
         *((f"LiftEMD, bandwidth {r}", "lift_emd_by_bandwidth", r) for r in _BANDWIDTHS),
         *((f"{_TITLES[m]}, 200 random features", "by_random_features", m) for m in lifted),
     ]
@@ -170,4 +174,4 @@ def _sensitivity_table(sets: Mapping[str, Any]) -> str:
     return markdown_table(["", *(name.upper() for name in sets)], rows)
 
 
-TABLE_1 = Section("table-1", "Table 1: spatial sensitivity", (), _plan, _gather, _tell)
+TABLE_1 = Section("table-1", "Table 1: spatial sensitivity", (), _plan, _collect, _check, _describe)

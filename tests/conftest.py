@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, settings
 
 from support.amount import TIMES
 
-# Workers of pytest-xdist share the cores: threads of one would wait for those of the others. Read by
-# OpenBLAS and OpenMP when they are loaded, and by the processes that tests start.
+# Workers of pytest-xdist share the cores, so that each of them may use only some threads. OpenBLAS
+# and OpenMP read these variables when they are loaded, as do the processes that tests start.
 workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0"))
 share = max(1, (os.cpu_count() or 1) // workers) if workers else 0
 if share:
@@ -25,8 +25,8 @@ settings.register_profile(
 )
 settings.load_profile("default")
 
-# Commands that tests start are to hear signals even where the tests were started by nohup or in the
-# background of a script, which ignore some: what is caught here is theirs again.
+# Tests started by nohup or in the background of a script ignore some signals, and so would the
+# commands that they start. A handler here restores the default in child processes.
 for name in ("SIGINT", "SIGHUP", "SIGTERM"):
     number = getattr(signal, name, None)
     if number is not None and signal.getsignal(number) is signal.SIG_IGN:
@@ -35,10 +35,10 @@ for name in ("SIGINT", "SIGHUP", "SIGTERM"):
 
 @pytest.fixture(scope="session", autouse=True)
 def cores():
-    """How many threads the libraries may use: a share of the cores, or what .ci/processors says.
+    """Limit the threads of libraries to a share of the cores, or as .ci/processors requires.
 
     NumPy may have been loaded before the variables above were set, and OpenBLAS starts no more
-    threads than there are cores unless it is told so while it runs.
+    threads than there are cores unless the limit is set at run time.
     """
     emulated = int(os.environ.get("LIFTCLUSTER_TEST_CORES", "0"))
     if emulated:
@@ -54,11 +54,12 @@ def cores():
 @pytest.fixture
 def run(capsys):
     """Run a command in this process: its exit code, stdout and stderr."""
-    from liftcluster.cli import main
+    from liftcluster.cli.commands import app
+    from liftcluster.cli.running import run as run_application
 
-    def run(*args, **application):
+    def run(*args, application=app):
         with pytest.raises(SystemExit) as stopped:
-            main([str(arg) for arg in args], **application)
+            run_application(application, [str(arg) for arg in args])
         shown = capsys.readouterr()
         return stopped.value.code, shown.out, shown.err
 

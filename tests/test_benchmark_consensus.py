@@ -1,4 +1,4 @@
-"""The measurement of consensus methods, on a folder of three small sets."""
+"""The benchmark of consensus methods, on three small data sets."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_sets_are_standardised_and_subsampled_alike(folder):
+def test_data_sets_are_standardised_and_subsampled(folder):
     pytest.importorskip("pandas")
     found = list(labelled_sets(folder, 40))
     assert [name for name, _, _ in found] == ["flowers", "others", "rest"]
@@ -33,7 +33,7 @@ def test_sets_are_standardised_and_subsampled_alike(folder):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_every_set_and_ensemble_has_an_index_for_every_row(folder):
+def test_every_data_set_and_ensemble_has_indices_for_every_method(folder):
     pytest.importorskip("pandas")
     rows = ["lift_km", "lwgp", "cspa, spectral"]
     found = run(folder, 60, 1, rows)
@@ -49,10 +49,10 @@ def test_every_set_and_ensemble_has_an_index_for_every_row(folder):
     assert lines[-1].startswith("\n3 sets")
 
 
-def test_ranks_are_shared_by_equals():
+def test_ties_have_their_mean_rank():
     scores = np.array([[0.9, 0.5], [0.9, 0.7], [0.1, 0.6]])
     np.testing.assert_allclose(mean_ranks(scores), [2.25, 1.25, 2.5])
 
 
-def test_the_critical_difference_is_demsars():
+def test_critical_difference_agrees_with_demsar():
     assert nemenyi(4, 14) == pytest.approx(1.25, abs=0.005)  # Demšar (JMLR 2006), section 3.2.2

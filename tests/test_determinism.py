@@ -1,4 +1,4 @@
-"""The same seed gives the same bits: on any number of threads, in any process, in any block size."""
+"""Reproducibility: the same seed gives the same results for any threads, process and block size."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 import liftcluster as lc
 from liftcluster._util import arrays as _arrays
-from liftcluster.lifts.choice import LIFTS
+from liftcluster.lifts.settings import LIFTS
 
 
 def fingerprint(**environment):
@@ -41,14 +41,14 @@ def test_threads_processes_and_hash_seeds_change_no_bit(plain):
 
 
 @pytest.mark.long
-def test_without_the_kernels_in_c_the_digits_are_the_same(plain):
+def test_results_without_compiled_kernels_agree(plain):
     other = fingerprint(**threads(2), LIFTCLUSTER_NATIVE="off")
     for name, (_, digits) in plain.items():
         assert other[name][1] == pytest.approx(digits, rel=2e-5), name
 
 
 @pytest.mark.parametrize("lift", [lift for lift in LIFTS if lift != "auto"])
-def test_the_size_of_blocks_changes_nothing_that_matters(lift, monkeypatch):
+def test_block_size_changes_only_rounding(lift, monkeypatch):
     rng = np.random.default_rng(0)
     X, parts = rng.standard_normal((700, 2)), list(rng.integers(3, size=(2, 700)))
     whole = lc.represent(X, parts, kernel=lc.Gaussian(1.0), lift=lift, rng=0)

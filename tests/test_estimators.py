@@ -15,7 +15,7 @@ from support.consensus_cases import WORSE, noisy_inputs, separated_blobs
 
 
 @WORSE
-def test_fit_makes_its_own_partitions_or_takes_given_ones():
+def test_fit_computes_base_partitions_unless_given():
     X = load_iris().data
     own = lc.LiftedConsensus(3, random_state=0).fit(X)
     given = lc.LiftedConsensus(3, random_state=0).fit(X, partitions=lc.base_partitions(X, 3, rng=0))
@@ -27,7 +27,7 @@ def test_fit_makes_its_own_partitions_or_takes_given_ones():
 
 
 @WORSE
-def test_pipelines_clones_and_searches_work():
+def test_estimators_work_in_pipelines_clones_and_grid_search():
     X, y = load_iris(return_X_y=True)
     pipe = make_pipeline(StandardScaler(), lc.LiftedConsensus(3, random_state=0))
     assert adjusted_rand_score(y, pipe.fit_predict(X)) > 0.4
@@ -42,7 +42,7 @@ def test_pipelines_clones_and_searches_work():
 
 
 @WORSE
-def test_partial_fit_takes_blocks_with_and_without_partitions():
+def test_partial_fit_accepts_blocks_with_and_without_partitions():
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 300, 2, k=3)
     inputs = noisy_inputs(rng, labels)
@@ -58,7 +58,7 @@ def test_partial_fit_takes_blocks_with_and_without_partitions():
 
 
 @WORSE
-def test_the_lifter_gives_the_kernel():
+def test_cluster_lifter_approximates_the_kernel():
     X, _ = separated_blobs(np.random.default_rng(0), 50, 3)
     lifter = lc.ClusterLifter(4000, bandwidth=2.0, random_state=0).fit(X)
     Z = lifter.transform(X)
@@ -74,14 +74,43 @@ def test_the_lifter_gives_the_kernel():
         lc.LiftedConsensus(n_clusters=2, clusterer="hac"),
         lc.ClusterLifter(),
         lc.ClusterLifter(1),
-        lc.ClusterLifter(lift="nystrom"),
+        lc.ClusterLifter(lift="nystroem"),
     ]
 )
-def test_scikit_learn_accepts_the_estimators(estimator, check):
+def test_estimators_pass_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
-def test_estimators_do_not_look_behind_a_mask():
+@WORSE
+def test_settings_of_a_lift_are_a_parameter_like_others():
+    X, _ = separated_blobs(np.random.default_rng(0), 60, 2)
+    model = clone(lc.LiftedConsensus(3, lift=lc.Nystroem(20), random_state=0))
+    assert model.get_params()["lift"] == lc.Nystroem(20)
+    assert model.fit(X).consensus_.representation.n_components == 20
+    precise = lc.LiftedConsensus(3, lift=lc.Fourier(tol=0.05), random_state=0).fit(X)
+    assert precise.consensus_.representation.max_error <= 0.05
+    mmd = clone(lc.MaxMMDClustering(3, lift=lc.Fourier(64, sampling="iid"), random_state=0)).fit(X)
+    assert (mmd.lift_.n_components, mmd.lift_.sampling) == (64, "iid")
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (lc.ClusterLifter(lift="nystrom"), "did you mean 'nystroem'"),
+        (lc.ClusterLifter(lift="nystroem", sampling="iid"), "sampling is how .* leave it out"),
+        (lc.MaxMMDClustering(2, lift=lc.Fourier(tol=0.1)), "give n_components here"),
+        (lc.MaxMMDClustering(2, lift="fuorier"), "did you mean 'fourier'"),
+        (lc.MaxMMDClustering(2, kernel="laplace", lift="grid"), "needs the Gaussian kernel"),
+        (lc.LiftedConsensus(2, kernel="discrete", bandwidth=2.0), "has no bandwidth"),
+        (lc.LiftedConsensus(2, lift="nystrom"), "did you mean 'nystroem'"),
+    ],
+)
+def test_settings_that_cannot_apply_are_refused_by_fit(model, says):
+    with pytest.raises(ValueError, match=says):
+        model.fit(np.eye(4))
+
+
+def test_estimators_refuse_masked_arrays():
     X = np.ma.array(np.eye(3), mask=np.eye(3) > 0)
     for made in (lc.LiftedConsensus(2), lc.MaxMMDClustering(2), lc.ClusterLifter(2)):
         with pytest.raises(ValueError, match="masked"):

@@ -1,4 +1,4 @@
-"""The stories in examples/ run as they stand, and draw something."""
+"""The scripts in examples/ run unchanged and draw figures."""
 
 import re
 import runpy
@@ -19,7 +19,7 @@ def test_there_are_examples():
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs_and_its_pictures_have_marks_in_them(path, monkeypatch, capsys):
+def test_example_runs_and_its_figures_are_not_empty(path, monkeypatch, capsys):
     import matplotlib.pyplot as plt
 
     if path.stem == "plot_graphs" and sys.version_info >= (3, 13):
@@ -37,16 +37,16 @@ def test_an_example_runs_and_its_pictures_have_marks_in_them(path, monkeypatch, 
         plt.close("all")
 
     monkeypatch.setattr(plt, "show", show)
-    begun = time.monotonic()
+    start = time.monotonic()
     runpy.run_path(str(path))
-    assert time.monotonic() - begun < 30  # a slow machine; under ten seconds on a usual one
+    assert time.monotonic() - start < 30  # a slow machine; under ten seconds on a usual one
     assert shown
     assert all(shown)
     assert capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_has_a_title_for_the_gallery(path):
+def test_example_has_a_title_for_the_gallery(path):
     assert re.match(r'"""\n(.+)\n(=+)\n\n', path.read_text())
     title, line = re.match(r'"""\n(.+)\n(=+)\n', path.read_text()).groups()
     assert len(title) == len(line)

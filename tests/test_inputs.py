@@ -1,4 +1,4 @@
-"""Points, weights and sizes at the edges: the right answer, or an error that says what to do."""
+"""Edge cases of points, weights and sizes: correct results or helpful errors."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ ROOT2 = np.sqrt(2)
 
 
 @pytest.mark.parametrize(
-    ("X", "error", "says"),
+    ("X", "error", "message"),
     [
         ([[0.0, NAN], [1, 1], [2, 2]], ValueError, "finite, got nan in row 0, column 1"),
         ([[0.0, 1], [INF, 1], [2, 2]], ValueError, "finite, got inf in row 1, column 0"),
@@ -34,14 +34,14 @@ ROOT2 = np.sqrt(2)
         ([[-1e308], [1e308], [0.0]], ValueError, "rescale"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("lift", ["exact", "fourier", "nystrom"])
-def test_bad_points_are_refused(X, error, says, lift):
-    with pytest.raises(error, match=says):
+@pytest.mark.parametrize("lift", ["exact", "fourier", "nystroem"])
+def test_invalid_points_are_refused(X, error, message, lift):
+    with pytest.raises(error, match=message):
         lc.represent(X, [0, 0, 1], lift=lift, rng=0)
 
 
-@pytest.mark.parametrize("lift", ["exact", "fourier", "nystrom"])
-class TestEdges:
+@pytest.mark.parametrize("lift", ["exact", "fourier", "nystroem"])
+class TestEdgeCases:
     def test_one_point(self, lift):
         rep = lc.represent([[3.0, 4.0]], ["only"], lift=lift, rng=0)
         assert rep.masses.tolist() == [1.0]
@@ -75,7 +75,7 @@ class TestEdges:
         assert D[0, 2] == pytest.approx(exact, abs=0.1 if lift == "fourier" else 1e-9)
 
     @pytest.mark.parametrize("scale", [1e-300, 1e-150, 1.0, 1e150, 1e300])
-    def test_points_of_any_size(self, lift, scale):
+    def test_points_of_any_magnitude(self, lift, scale):
         X = np.random.default_rng(0).uniform(-1, 1, (30, 3))
         labels = np.arange(30) % 3
         expected = lc.represent(X, labels, lift=lift, rng=0).distances()
@@ -84,7 +84,7 @@ class TestEdges:
         )
 
     @pytest.mark.parametrize("scale", [1e-90, 1e90])
-    def test_weights_of_any_size(self, lift, scale):
+    def test_weights_of_any_magnitude(self, lift, scale):
         X = np.random.default_rng(0).uniform(-1, 1, (30, 3))
         labels = np.arange(30) % 3
         w = np.random.default_rng(1).uniform(1, 2, 30)
@@ -98,13 +98,13 @@ class TestEdges:
         with pytest.raises(ValueError, match="noise"):
             lc.represent([[0.0], [1.0]], [[-1, -1]], lift=lift)
 
-    def test_far_clusters_are_apart(self, lift):
+    def test_far_clusters_have_distance_sqrt_2(self, lift):
         X = np.array([[0.0], [0.1], [1e6], [1e6 + 0.1]])
         D = lc.represent(X, [0, 0, 1, 1], bandwidth=1.0, lift=lift, rng=0).distances()
         assert D[0, 1] == pytest.approx(ROOT2, abs=0.1 if lift == "fourier" else 1e-9)
 
 
-def test_many_features_are_fine():
+def test_high_dimensional_points_are_supported():
     X = np.random.default_rng(0).standard_normal((10, 5000))
     labels = np.arange(10) % 2
     exact = lc.represent(X, labels)
@@ -116,7 +116,7 @@ def test_input_arrays_are_not_written_to():
     X = np.random.default_rng(0).standard_normal((50, 3))
     labels = np.arange(50) % 4
     copies = X.copy(), labels.copy()
-    for lift in ("exact", "fourier", "nystrom"):
+    for lift in ("exact", "fourier", "nystroem"):
         lc.represent(X, labels, lift=lift, rng=0)
     np.testing.assert_array_equal(X, copies[0])
     np.testing.assert_array_equal(labels, copies[1])
@@ -131,20 +131,20 @@ def test_input_arrays_are_not_written_to():
         (lambda: lc.Partition.from_memberships(np.ma.array([[1.0, 0]], mask=[[0, 1]])), ValueError),
         (lambda: lc.represent([[10**400], [1]], [0, 1]), TypeError),
         (lambda: lc.bandwidth([[0.0], [1.0]], metric="manhattan"), ValueError),
-        (lambda: lc.represent([[0.0], [1.0]], [0, 1], sampling="bogus"), ValueError),
-        (lambda: lc.represent([[0.0], [1.0]], [0, 1], lift="exact", n_components=-5), ValueError),
+        (lambda: lc.represent([[0.0], [1.0]], [0, 1], lift=lc.Fourier(sampling="bogus")), ValueError),
+        (lambda: lc.represent([[0.0], [1.0]], [0, 1], lift=lc.Fourier(-5)), ValueError),
         (lambda: lc.make_lift([[0.0]], lift="fourier", bandwidth=1.0).sums([[0.0]], [[np.nan]]), ValueError),
         (lambda: lc.datasets.make_rings(301), ValueError),
         (lambda: lc.compare([0, 1], [0, 1], measures=[]), ValueError),
         (lambda: lc.compare([0, 1], [0, 1], names=("a",)), ValueError),
     ],
 )  # fmt: skip
-def test_odd_input_gets_a_plain_error(call, error):
+def test_invalid_arguments_raise_value_or_type_errors(call, error):
     with pytest.raises(error):
         call()
 
 
-def test_digits_in_text_and_dates_are_no_numbers():
+def test_numeric_strings_and_dates_are_refused():
     with pytest.raises(TypeError, match="memberships must hold real numbers"):
         lc.Partition.from_memberships(np.array([["1.0", "0.0"]]))
     with pytest.raises(TypeError, match="weights must hold real numbers"):
@@ -154,17 +154,17 @@ def test_digits_in_text_and_dates_are_no_numbers():
             made.fit(np.array([["1.0"], ["2.0"], ["7.0"]]))
 
 
-def test_seeds_that_are_none_are_refused_by_name():
+def test_invalid_seeds_are_refused():
     for seed in (-1, {1}, np.float32(2), object()):
         with pytest.raises((TypeError, ValueError), match="rng must be"):
             lc.represent(np.eye(3), [0, 0, 1], lift="fourier", rng=seed)
 
 
-def test_choices_may_be_anything_without_a_crash():
-    for odd in (np.array(["rand", "vi"]), ["rand"], 3, None):
+def test_choices_of_an_invalid_type_are_refused():
+    for invalid in (np.array(["rand", "vi"]), ["rand"], 3, None):
         with pytest.raises(ValueError, match="measure must be one of"):
-            lc.distance([0, 1], [0, 1], measure=odd)
-    with pytest.raises(TypeError, match="n_clusters must be a whole number"):
+            lc.distance([0, 1], [0, 1], measure=invalid)
+    with pytest.raises(TypeError, match="n_clusters must be an integer"):
         lc.consensus([[0, 1]], np.array([2, 3]), method="evidence")
     with pytest.raises(TypeError, match="bandwidths must be"):
         lc.bandwidth_profile([0, 1], [0, 1], np.eye(2), bandwidths=3.5)

@@ -1,6 +1,6 @@
-"""Laws that hold for every measure, kernel, lift and method: whatever is registered is held to them.
+"""Laws that every registered measure, kernel, lift and method must satisfy.
 
-Traits that single measures claim are tested in `test_measures.py`; here is what holds for all.
+Traits of single measures are tested in `test_measures.py`.
 ``LIFTCLUSTER_LONG=50`` tries fifty times as many problems.
 """
 
@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import liftcluster as lc
-from liftcluster.lifts.choice import LIFTS
 from liftcluster.lifts.grid import GridTooLarge
+from liftcluster.lifts.settings import LIFTS
 from support.generators import KERNELS, soft_memberships
 
-# Every kernel with every lift that takes it: a grid is for the Gaussian kernel alone, and a fast
-# transform for kernels of the Euclidean distance.
+# Every kernel with every lift that supports it: a grid needs the Gaussian kernel, and structured
+# features need kernels of the Euclidean distance.
 FEATURES = [
     pytest.param(name, kernel, id=f"{name}-{kernel!r}")
     for name in LIFTS
@@ -28,7 +28,7 @@ FEATURES = [
     and (name != "structured" or kernel.isotropic)
 ]
 EXACT = [pytest.param("exact", kernel, id=f"exact-{kernel!r}") for kernel in KERNELS]
-# Distances near zero are roots of rounding.
+# Distances near zero are roots of rounding errors.
 ROUNDING = 1e-6
 WORSE = pytest.mark.filterwarnings("ignore:the consensus is farther", "ignore:.*chooses the number")
 FEWER = pytest.mark.filterwarnings("ignore:.*clusters were asked for", "ignore:dropped")
@@ -41,22 +41,22 @@ some = settings(max_examples=settings().max_examples // 4)
 
 
 @st.composite
-def problems(draw, count=2, least=4, most=12, noise=True, whole=True):
+def problems(draw, count=2, min_points=4, max_points=12, noise=True, integer_weights=True):
     """Points, weights and hard labellings of them, with ties, duplicates and noise."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n, d = draw(st.integers(least, most)), draw(st.integers(1, 3))
+    n, d = draw(st.integers(min_points, max_points)), draw(st.integers(1, 3))
     X = rng.standard_normal((n, d)) * draw(st.sampled_from([0.1, 1.0, 50.0]))
     if draw(st.booleans()):
-        X[n // 2 :] = X[: n - n // 2]  # every place twice
+        X[n // 2 :] = X[: n - n // 2]  # duplicated points
     weights = rng.integers(1, 4, n).astype(float) if draw(st.booleans()) else np.ones(n)
-    if not whole:
+    if not integer_weights:
         weights = weights * rng.uniform(0.2, 2, n)
     labels = []
     for _ in range(count):
         a = rng.integers(draw(st.integers(1, 4)), size=n)
         if noise and draw(st.booleans()):
             a[rng.random(n) < 0.2] = -1
-        a[:2] = 0, draw(st.integers(0, 1))  # no two partitions without a common point
+        a[:2] = 0, draw(st.integers(0, 1))  # any two partitions have a common point
         labels.append(a)
     return X, weights, labels
 
@@ -68,9 +68,14 @@ def value(measure, a, b, X, weights=None, **options):
 
 def kernel_lift(X, kernel, name, n_components=64, rng=0):
     """A feature lift of a kernel."""
-    options = {} if name == "grid" else {"n_components": n_components}
+    lift = {
+        "fourier": lc.Fourier(n_components),
+        "structured": lc.Structured(n_components),
+        "grid": lc.Grid(),
+        "nystroem": lc.Nystroem(n_components),
+    }[name]
     try:
-        return lc.make_lift(X, kernel=kernel, lift=name, rng=rng, **options)
+        return lc.make_lift(X, kernel=kernel, lift=lift, rng=rng)
     except GridTooLarge:
         assume(False)
 
@@ -79,7 +84,7 @@ class TestMeasures:
     @every_measure
     @some
     @given(case=problems(), seed=st.integers(0, 99))
-    def test_the_order_of_points_does_not_matter(self, measure, case, seed):
+    def test_order_of_points_does_not_matter(self, measure, case, seed):
         X, w, (a, b) = case
         order = np.random.default_rng(seed).permutation(len(X))
         moved = value(measure, a[order], b[order], X[order], w[order])
@@ -88,7 +93,7 @@ class TestMeasures:
     @every_measure
     @some
     @given(case=problems(), seed=st.integers(0, 99))
-    def test_the_names_of_clusters_do_not_matter(self, measure, case, seed):
+    def test_names_of_clusters_do_not_matter(self, measure, case, seed):
         X, w, (a, b) = case
         names = np.random.default_rng(seed).permutation(["x", "y", "z", "u"])
         renamed = [None if label < 0 else names[label] for label in a]
@@ -98,23 +103,21 @@ class TestMeasures:
     @every_measure
     @some
     @given(case=problems(noise=False))
-    def test_points_of_no_weight_and_points_that_are_noise_are_as_good_as_absent(
-        self, measure, case
-    ):
+    def test_zero_weight_points_and_noise_points_are_ignored(self, measure, case):
         X, w, (a, b) = case
         inside = np.arange(len(X)) != 2
         if len(set(a[inside])) < len(set(a)) or len(set(b[inside])) < len(set(b)):
             return  # the only point of a cluster
         without = value(measure, a[inside], b[inside], X[inside], w[inside])
         as_noise = [np.where(inside, labels, -1) for labels in (a, b)]
-        if measure.name != "adco":  # whose bins are those of the range of all points
+        if measure.name != "adco":  # its bins depend on the range of all points
             assert value(measure, a, b, X, w * inside) == pytest.approx(without, abs=ROUNDING)
         assert value(measure, *as_noise, X, w) == pytest.approx(without, abs=ROUNDING)
 
     @every_measure
     @few
     @given(case=problems(count=3))
-    def test_a_matrix_of_distances_consists_of_distances(self, measure, case):
+    def test_distance_matrix_contains_the_pairwise_distances(self, measure, case):
         X, w, parts = case
         kernel = {"kernel": lc.Gaussian(1.0)} if measure.needs == "vectors" else {}
         D = lc.distance_matrix(parts, X, measure=measure.name, weights=w, **kernel)
@@ -124,7 +127,7 @@ class TestMeasures:
 
     @few
     @given(case=problems())
-    def test_a_comparison_holds_the_distances(self, case):
+    def test_comparison_contains_the_distances(self, case):
         X, w, (a, b) = case
         found = lc.compare(a, b, X, weights=w, kernel=lc.Gaussian(1.0))
         for name, estimate in found.values.items():
@@ -132,7 +135,7 @@ class TestMeasures:
             assert estimate.value == pytest.approx(single, abs=ROUNDING, rel=1e-9)
 
     @given(case=problems(noise=False), seed=st.integers(0, 99))
-    def test_splitting_clusters_adds_up_or_never_brings_partitions_nearer(self, case, seed):
+    def test_measures_are_additive_or_monotone_under_refinement(self, case, seed):
         X, w, (a, more) = case
         b = a * 10 + more
         c = b * 10 + np.random.default_rng(seed).integers(3, size=len(a))
@@ -147,7 +150,7 @@ class TestMeasures:
     @every_measure
     @some
     @given(case=problems(count=3, noise=False))
-    def test_metrics_keep_the_triangle_inequality_with_weights(self, measure, case):
+    def test_metrics_satisfy_the_triangle_inequality_with_weights(self, measure, case):
         if not measure.is_metric:
             return
         X, w, (a, b, c) = case
@@ -159,7 +162,7 @@ class TestKernels:
     @every_kernel
     @some
     @given(case=problems(count=1))
-    def test_kernels_are_similarities(self, kernel, case):
+    def test_kernels_are_positive_definite_and_shift_invariant(self, kernel, case):
         X = case[0]
         K = kernel(X, X)
         np.testing.assert_allclose(K, K.T, atol=1e-12)
@@ -173,7 +176,7 @@ class TestKernels:
     @every_kernel
     @some
     @given(seed=st.integers(0, 99))
-    def test_farther_is_less_similar(self, kernel, seed):
+    def test_kernels_decrease_with_distance(self, kernel, seed):
         x = np.random.default_rng(seed).standard_normal((1, 3))
         steps = np.sort(np.random.default_rng(seed).exponential(5, 20))
         assert (np.diff(kernel(x * 0, steps[:, None] * x)[0]) <= 1e-12).all()
@@ -182,8 +185,8 @@ class TestKernels:
 class TestLifts:
     @pytest.mark.parametrize(("name", "kernel"), FEATURES)
     @few
-    @given(case=problems(count=1, whole=False), seed=st.integers(0, 99))
-    def test_scores_are_the_adjoint_of_sums_and_sums_add_up(self, name, kernel, case, seed):
+    @given(case=problems(count=1, integer_weights=False), seed=st.integers(0, 99))
+    def test_scores_are_the_adjoint_of_sums_and_sums_are_additive(self, name, kernel, case, seed):
         X, w, _ = case
         rng = np.random.default_rng(seed)
         lift = kernel_lift(X, kernel, name)
@@ -191,15 +194,17 @@ class TestLifts:
         V = rng.standard_normal((3, lift.n_components))
         together = np.vdot(lift.sums(X, R), V)
         assert np.vdot(R, lift.scores(X, V)) == pytest.approx(
-            together, abs=1e-5 if name == "nystrom" else 1e-8
+            together, abs=1e-5 if name == "nystroem" else 1e-8
         )
         half = len(X) // 2
         parts = lift.sums(X[:half], R[:half]) + lift.sums(X[half:], R[half:])
         # Nystroem features divide by roots of eigenvalues, and so multiply rounding.
-        np.testing.assert_allclose(parts, lift.sums(X, R), atol=1e-6 if name == "nystrom" else 1e-9)
+        np.testing.assert_allclose(
+            parts, lift.sums(X, R), atol=1e-6 if name == "nystroem" else 1e-9
+        )
 
     @pytest.mark.parametrize(("name", "kernel"), EXACT + FEATURES)
-    def test_what_is_saved_and_loaded_is_the_same_to_the_bit(self, name, kernel, tmp_path):
+    def test_saved_and_loaded_representation_is_identical(self, name, kernel, tmp_path):
         rng = np.random.default_rng(0)
         X, parts = rng.standard_normal((30, 2)), list(rng.integers(3, size=(2, 30)))
         if name == "exact":
@@ -217,7 +222,7 @@ class TestLifts:
     @pytest.mark.parametrize(("name", "kernel"), EXACT + FEATURES)
     @few
     @given(case=problems(count=3, noise=False), seed=st.integers(0, 99))
-    def test_the_order_of_partitions_and_points_does_not_matter(self, name, kernel, case, seed):
+    def test_order_of_partitions_and_points_does_not_matter(self, name, kernel, case, seed):
         X, w, parts = case
         lift = "exact" if name == "exact" else kernel_lift(X, kernel, name)
         rep = lc.represent(X, parts, kernel=kernel, lift=lift, weights=w)
@@ -233,8 +238,8 @@ class TestLifts:
 
     @every_kernel
     @few
-    @given(case=problems(count=2, noise=False, whole=False))
-    def test_the_exact_lift_is_the_kernel_trick(self, kernel, case):
+    @given(case=problems(count=2, noise=False, integer_weights=False))
+    def test_exact_lift_agrees_with_the_kernel_trick(self, kernel, case):
         X, w, parts = case
         rep = lc.represent(X, parts, kernel=kernel, lift="exact", weights=w)
         R = np.hstack([np.eye(5)[p][:, : p.max() + 1] for p in parts]) * w[:, None]
@@ -249,7 +254,7 @@ class TestMethods:
     @FEWER
     @few
     @given(case=problems(count=1, noise=False), copies=st.integers(1, 4), seed=st.integers(0, 99))
-    def test_inputs_that_all_agree_are_returned_as_they_are(self, method, case, copies, seed):
+    def test_consensus_of_equal_partitions_is_that_partition(self, method, case, copies, seed):
         X, w, (a,) = case
         names = np.random.default_rng(seed).permutation(["x", "y", "z", "u"])
         k = len(set(a))
@@ -266,14 +271,14 @@ class TestMethods:
     @WORSE
     @FEWER
     @few
-    @given(case=problems(count=3, least=6), k=st.integers(1, 4))
-    def test_a_consensus_is_a_partition_with_its_memberships(self, method, case, k):
+    @given(case=problems(count=3, min_points=6), k=st.integers(1, 4))
+    def test_labels_and_memberships_of_a_consensus_are_consistent(self, method, case, k):
         X, w, parts = case
         found = lc.consensus(parts, k, X, method=method, weights=w, rng=0)
         R = found.memberships
         assert R.shape == (len(X), found.n_clusters)
-        # The medoid is one of the inputs as it is, with its noise, and knows nothing of points that
-        # no input labels; all others place them.
+        # The medoid is one of the inputs, with its noise, and has no memberships of points that no
+        # input labels; all other methods assign them.
         labelled = np.any([lc.as_partition(p).labels >= 0 for p in parts], axis=0)
         assert method == "medoid" or (found.labels >= 0).all()
         whole = labelled if method == "medoid" else np.ones(len(X))
@@ -301,8 +306,10 @@ class TestMethods:
     @WORSE
     @FEWER
     @few
-    @given(case=problems(count=3, least=6, noise=False), factor=st.sampled_from([0.01, 7.0, 1e6]))
-    def test_only_ratios_of_weights_matter(self, method, case, factor):
+    @given(
+        case=problems(count=3, min_points=6, noise=False), factor=st.sampled_from([0.01, 7.0, 1e6])
+    )
+    def test_scaling_all_weights_changes_nothing(self, method, case, factor):
         X, w, parts = case
         one, two = (
             lc.consensus(parts, 2, X, method=method, weights=v, rng=0) for v in (w, w * factor)
@@ -312,7 +319,7 @@ class TestMethods:
 
 class TestTransport:
     @given(seed=st.integers(0, 2**32 - 1), k=st.integers(1, 5), m=st.integers(1, 5))
-    def test_transport_is_the_linear_programme(self, seed, k, m):
+    def test_emd_solves_the_linear_program(self, seed, k, m):
         rng = np.random.default_rng(seed)
         a, b, C = rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(m)), rng.random((k, m))
         moved = lc.emd(a, b, C)
@@ -328,7 +335,7 @@ class TestTransport:
         assert moved.cost <= a @ C @ b + 1e-12
 
     @given(seed=st.integers(0, 2**32 - 1))
-    def test_transport_at_the_cost_of_a_metric_is_a_metric(self, seed):
+    def test_emd_with_a_metric_cost_is_a_metric(self, seed):
         rng = np.random.default_rng(seed)
         places = rng.standard_normal((5, 2))
         C = np.linalg.norm(places[:, None] - places[None], axis=2)
@@ -338,8 +345,8 @@ class TestTransport:
 
 
 class TestPartitions:
-    @given(case=problems(count=1, whole=False))
-    def test_a_hard_partition_is_that_of_its_memberships(self, case):
+    @given(case=problems(count=1, integer_weights=False))
+    def test_hard_partition_is_restored_from_its_memberships(self, case):
         _, w, (a,) = case
         p = lc.Partition.from_labels(a, w)
         q = lc.Partition.from_memberships(p.memberships, w, names=p.names)
@@ -354,7 +361,7 @@ class TestPartitions:
 
     @FEWER
     @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 9), k=st.integers(1, 4))
-    def test_hardening_twice_is_hardening_once(self, seed, n, k):
+    def test_hardening_is_idempotent(self, seed, n, k):
         R = soft_memberships(np.random.default_rng(seed), n, k)
         once = lc.Partition.from_memberships(R).harden()
         assert once.harden() is once

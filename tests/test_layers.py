@@ -1,82 +1,72 @@
-"""Packages import only from the floors below them; optional array libraries are named in one file."""
+"""The layers: packages import only from lower layers, and import chains stay short."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import liftcluster
 
 ROOT = Path(liftcluster.__file__).parent
-FLOORS = [
-    "_util",
-    "partitions kernels",
-    "streaming lifts",
-    "representation",
-    "comparison",
-    "combination",
-    "estimators datasets io viz",
-    "cli",
-    "__main__ __init__",
-]
-FLOOR = {name: i for i, names in enumerate(FLOORS) for name in names.split()}
+LAYERS = ["_util", "partitions kernels", "streaming lifts", "representation", "comparison",
+          "combination", "estimators datasets io viz", "cli", "__main__ __init__"]  # fmt: skip
+LAYER = {name: i for i, names in enumerate(LAYERS) for name in names.split()}
+FILES = sorted(ROOT.rglob("*.py"))
 
 
-def imports_of(path):
-    """(package of liftcluster or name of another library, whether it is ours) for each import.
-
-    ``result.plot()`` imports the plots when it is called, and types are imported for type checkers
-    alone; neither makes the packages depend on each other.
-    """
-    tree = ast.parse(path.read_text())
-    here = [*path.relative_to(ROOT).parts[:-1]]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            node.body = []
-        if isinstance(node, ast.Import):
-            yield from ((alias.name.split(".")[0], False) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.module.split(".")[0], False
-        elif isinstance(node, ast.ImportFrom) and not _is_plot_method(node, tree):
-            base = here[: len(here) - node.level + 1] + (node.module or "").split(".")
-            base = [part for part in base if part]
-            yield from ((name, True) for name in base[:1] or [a.name for a in node.names])
+def imports_of(path, nodes):
+    """The modules of this package that some statements import, as tuples of names."""
+    here = path.relative_to(ROOT).parts[:-1]
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = here[: len(here) - node.level + 1] + tuple((node.module or "").split("."))
+            base = tuple(part for part in base if part)
+            names = [(*base, alias.name) for alias in node.names]
+            yield from (name if is_module(name) else base for name in names)
 
 
-def _is_plot_method(node, tree):
-    return node not in tree.body and node.module in ("viz", "viz.plot")
+def is_module(name):
+    return ROOT.joinpath(*name).with_suffix(".py").exists() or ROOT.joinpath(*name).is_dir()
 
 
-FILES = sorted([*ROOT.rglob("*.py"), *ROOT.rglob("__init__.pyi")])
+def test_packages_import_only_from_lower_layers():
+    """Methods such as ``Comparison.plot`` import the plots when they are called."""
+    for path in FILES:
+        own = path.relative_to(ROOT).parts[0].removesuffix(".py")
+        for target, *_ in imports_of(path, ast.parse(path.read_text()).body):
+            assert target == own or LAYER[target] < LAYER[own], (path, target)
 
 
-def package_of(path):
-    return path.relative_to(ROOT).parts[0].split(".")[0]
-
-
-def test_packages_import_only_from_the_floors_below():
-    upward = [
-        (str(path.relative_to(ROOT)), target)
-        for path in FILES
-        for target, ours in imports_of(path)
-        if ours and target != package_of(path) and FLOOR[target] >= FLOOR[package_of(path)]
-    ]
-    assert upward == []
-
-
-def test_the_root_has_no_other_entries():
+def test_package_root_has_no_other_entries():
     found = {path.name.split(".")[0] for path in ROOT.iterdir()} - {"__pycache__", "py"}
-    assert found == set(FLOOR)
+    assert found == set(LAYER)
+
+
+def test_import_chains_have_at_most_16_modules():
+    """Imports within functions count, those for type checkers and of plots by methods do not."""
+
+    @cache
+    def length(path):
+        tree = ast.parse(path.read_text())
+        tree.body = [node for node in tree.body if not isinstance(node, ast.If)]
+        targets = {ROOT.joinpath(*name) for name in imports_of(path, ast.walk(tree))}
+        files = [t / "__init__.py" if t.is_dir() else t.with_suffix(".py") for t in targets]
+        below = {file for file in files if file.name != "plot.py"} - {path}
+        return 1 + max(map(length, below), default=0)
+
+    assert max(map(length, FILES)) <= 16
+
+
+def test_modules_have_at_most_400_lines():
+    assert max(len(path.read_text().splitlines()) for path in FILES) <= 400
 
 
 def test_optional_array_libraries_are_named_in_one_file_each():
-    named = {
-        (path.stem, target)
-        for path in FILES
-        for target, ours in imports_of(path)
-        if not ours and target in {"torch", "cupy", "dask", "distributed", "jax"}
-    }
-    assert named == {("dask", "dask")}
-
-
-def test_imports_within_a_package_are_seen():
-    assert ("kernels", True) in set(imports_of(ROOT / "lifts" / "fourier.py"))
-    assert ("numpy", False) in set(imports_of(ROOT / "lifts" / "fourier.py"))
+    named = set()
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module]
+            named |= {(path.stem, name.split(".")[0]) for name in names}
+    optional = {"torch", "cupy", "dask", "distributed", "jax"}
+    assert {pair for pair in named if pair[1] in optional} == {("dask", "dask")}

@@ -1,4 +1,4 @@
-"""Memory that there is not: an estimate before the work, and an error that names what takes less."""
+"""Insufficient memory: an estimate before the work, and an error that names an alternative."""
 
 import sys
 import time
@@ -14,7 +14,7 @@ from liftcluster._util.memory import available_memory, check_memory, gibibytes
 from liftcluster.cli import main
 from liftcluster.estimators import ClusterLifter
 from liftcluster.io import InputError, read_clusterings
-from liftcluster.viz.layout import look_at
+from liftcluster.viz.layout import project_points
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((2000, 3))
@@ -22,13 +22,13 @@ U, V = RNG.integers(4, size=(2, 2000))
 
 
 @pytest.fixture
-def poor(monkeypatch):
-    """A machine with so little memory that an estimate matters here."""
+def little_memory(monkeypatch):
+    """Simulate a machine with 1 MiB of memory, where small estimates are checked too."""
     monkeypatch.setattr(_memory, "_LITTLE", 2**10)
     monkeypatch.setenv("LIFTCLUSTER_MEMORY_GIB", str(2**20 / 2**30))
 
 
-IDS = np.arange(2000)  # somebody's row numbers, taken for a clustering
+IDS = np.arange(2000)  # row numbers used as a clustering by mistake
 
 
 class Cells:
@@ -37,11 +37,11 @@ class Cells:
     obsm = {}  # noqa: RUF012
 
 
-# What asks for terabytes on any machine, and what the error names instead.
+# Calls that need terabytes, and the alternative that the error names.
 HUGE = {
-    "features": (lambda: lc.represent(X, U, lift="fourier", n_components=10**12), "n_components"),
-    "features of wide points": (lambda: lc.represent(X[:, [0] * 60], U, lift="fourier", n_components=10**11), "structured"),
-    "structured features": (lambda: lc.make_lift(X, lift="structured", n_components=10**12), "n_components"),
+    "features": (lambda: lc.represent(X, U, lift=lc.Fourier(10**12)), "n_components"),
+    "features of wide points": (lambda: lc.represent(X[:, [0] * 60], U, lift=lc.Fourier(10**11)), "structured"),
+    "structured features": (lambda: lc.make_lift(X, lift=lc.Structured(10**12)), "n_components"),
     "features of points": (lambda: lift_all(np.broadcast_to(X[:1], (2 * 10**9, 3))), "block by block"),
     "sparse cells": (lambda: lc.anndata.compare(Cells(), "u", "u", use_rep="X"), "X_pca"),
 }  # fmt: skip
@@ -49,65 +49,65 @@ HUGE = {
 
 def lift_all(points):
     lifter = ClusterLifter(n_components=2000).fit(X)
-    lifter.lift_ = lc.make_lift(X, lift="fourier", n_components=2000, rng=0)
-    liftcluster.estimators.validate_data, kept = (
+    lifter.lift_ = lc.make_lift(X, lift=lc.Fourier(2000), rng=0)
+    liftcluster.estimators.validate_data, original = (
         lambda *args, **kwargs: points,
         liftcluster.estimators.validate_data,
     )
     try:
         lifter.transform(points)
     finally:
-        liftcluster.estimators.validate_data = kept
+        liftcluster.estimators.validate_data = original
 
 
 @pytest.mark.parametrize("name", HUGE)
-def test_terabytes_are_refused_at_once_with_what_takes_less(name):
-    ask, instead = HUGE[name]
-    begun = time.monotonic()
-    with pytest.raises(MemoryError, match="GiB are available") as refused:
-        ask()
-    assert instead in str(refused.value)
-    assert time.monotonic() - begun < 10
+def test_terabytes_are_refused_early_with_an_alternative(name):
+    call, alternative = HUGE[name]
+    start = time.monotonic()
+    with pytest.raises(MemoryError, match="GiB are available") as error:
+        call()
+    assert alternative in str(error.value)
+    assert time.monotonic() - start < 10
 
 
-def few_numbers():
-    return lc.represent(X, IDS, lift="structured", n_components=2)
+def small_representation():
+    return lc.represent(X, IDS, lift=lc.Structured(2))
 
 
-# The same on a machine with one MiB to spare, where it takes no terabytes to see it.
+# Calls that need more than 1 MiB, and the alternative that the error names.
 LARGE = {
     "lift_emd": (lambda: lc.distance(IDS, IDS[::-1], X, lift="grid"), "adjusted_rand"),
     "comparison": (lambda: lc.compare(IDS, U, X, lift="exact"), "adjusted_rand"),
     "hausdorff": (lambda: lc.distance(IDS, IDS[::-1], X, measure="lift_hausdorff"), "adjusted_rand"),
     "exact": (lambda: lc.represent(X, IDS, lift="exact"), "adjusted_rand"),
-    "vectors": (lambda: lc.represent(X, IDS, lift="structured", n_components=200), "n_components"),
-    "nystrom": (lambda: lc.represent(X, U, lift="nystrom", n_components=1000), "n_components"),
+    "vectors": (lambda: lc.represent(X, IDS, lift=lc.Structured(200)), "n_components"),
+    "nystroem": (lambda: lc.represent(X, U, lift=lc.Nystroem(1000)), "n_components"),
     "centroid": (lambda: lc.distance(IDS, IDS[::-1], X, measure="centroid"), "adjusted_rand"),
     "adco": (lambda: lc.distance(IDS, IDS[::-1], X, measure="adco"), "adjusted_rand"),
-    "adco with bins": (lambda: lc.distance(U, V, X, measure="adco", bins=10**6), "fewer bins"),
+    "adco with bins": (lambda: lc.distance(U, V, X, measure="adco", measure_options={"bins": 10**6}), "fewer bins"),
     "cdistance": (lambda: lc.distance(U, V, X, measure="cdistance"), "lift_emd"),
     "evidence": (lambda: lc.consensus([IDS, U], 3, method="evidence"), "limit"),
     "lwea": (lambda: lc.consensus([IDS, U], 3, method="lwea"), "adjusted_rand"),
     "lwgp": (lambda: lc.consensus([IDS, U], 3, method="lwgp"), "adjusted_rand"),
-    "hbgf": (lambda: lc.consensus([IDS, U], 3, method="hbgf", partitioner="spectral"), "adjusted_rand"),
-    "memberships": (lambda: lc.consensus([IDS // 8, IDS // 8], 250, method="hbgf", partitioner="spectral"), "fewer clusters"),
+    "hbgf": (lambda: lc.consensus([IDS, U], 3, method="hbgf", method_options={"partitioner": "spectral"}), "adjusted_rand"),
+    "memberships": (lambda: lc.consensus([IDS // 8, IDS // 8], 250, method="hbgf", method_options={"partitioner": "spectral"}), "fewer clusters"),
     "scores": (lambda: lc.consensus([IDS // 34, (IDS + 17) // 34], 60, X), "fewer clusters"),
     "linkages": (lambda: lc.base_partitions(X, 3), "kmeans"),
-    "plane": (lambda: look_at(np.repeat(X, 10, axis=0)), "view"),
-    "distances": (lambda: few_numbers().distances(), "adjusted_rand"),
-    "products": (lambda: few_numbers().inner_products(), "adjusted_rand"),
+    "plane": (lambda: project_points(np.repeat(X, 10, axis=0)), "view"),
+    "distances": (lambda: small_representation().distances(), "adjusted_rand"),
+    "products": (lambda: small_representation().inner_products(), "adjusted_rand"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_what_does_not_fit_is_refused_with_what_takes_less(name, poor):
-    ask, instead = LARGE[name]
-    with pytest.raises(MemoryError, match=r"GiB of memory, and 0\.0 GiB are available") as refused:
-        ask()
-    assert instead in str(refused.value)
+def test_work_that_does_not_fit_in_memory_is_refused_with_an_alternative(name, little_memory):
+    call, alternative = LARGE[name]
+    with pytest.raises(MemoryError, match=r"GiB of memory, and 0\.0 GiB are available") as error:
+        call()
+    assert alternative in str(error.value)
 
 
-def test_a_file_that_does_not_fit_is_refused_by_its_beginning(tmp_path, monkeypatch, poor):
+def test_too_large_file_is_refused_by_an_estimate_of_its_size(tmp_path, monkeypatch, little_memory):
     path = tmp_path / "mine.csv"
     path.write_text("x,y,u\n" + "1.5,2,a\n" * 100_000)
     with pytest.raises(
@@ -118,20 +118,20 @@ def test_a_file_that_does_not_fit_is_refused_by_its_beginning(tmp_path, monkeypa
     assert read_clusterings(path, labels=["u"]).X.shape == (100_000, 2)
 
 
-def test_the_command_line_says_it_in_one_line_and_in_its_own_words(tmp_path, capsys):
+def test_command_line_shows_a_memory_error_in_one_line_with_its_own_option(tmp_path, capsys):
     path = tmp_path / "mine.csv"
     path.write_text("x,y,u,v\n0,1,a,b\n1,0,b,b\n2,2,a,a\n")
     command = f"compare {path} -l u,v --lift fourier --n-components 1000000000000"
     with pytest.raises(SystemExit) as stopped:
         main([*command.split(), "--quiet"])
-    shown = capsys.readouterr().err
+    stderr = capsys.readouterr().err
     assert stopped.value.code == 2
-    assert "1,000,000,000,000 features in 2 dimensions would take" in shown
-    assert "take a smaller --n-components" in shown
-    assert len(shown.splitlines()) == 1
+    assert "1,000,000,000,000 features in 2 dimensions would take" in stderr
+    assert "take a smaller --n-components" in stderr
+    assert len(stderr.splitlines()) == 1
 
 
-def test_memory_that_nobody_estimated_is_one_line_as_well(tmp_path, capsys, monkeypatch):
+def test_command_line_shows_an_unexpected_memory_error_in_one_line(tmp_path, capsys, monkeypatch):
     path = tmp_path / "mine.csv"
     path.write_text("x,u,v\n0,a,b\n1,b,b\n")
     monkeypatch.setattr(
@@ -144,7 +144,7 @@ def test_memory_that_nobody_estimated_is_one_line_as_well(tmp_path, capsys, monk
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "call",
     [
         lambda: lc.distance(IDS, IDS[::-1], X),
         lambda: lc.distance(IDS, IDS[::-1], X, Y=X),
@@ -154,17 +154,21 @@ def test_memory_that_nobody_estimated_is_one_line_as_well(tmp_path, capsys, monk
         lambda: lc.make_report({"u": IDS, "v": IDS[::-1]}, X, rng=0),
     ],
 )
-def test_ids_taken_for_clusterings_are_refused_before_any_point_is_lifted(ask, poor, monkeypatch):
-    for module in ("comparison.comparing", "combination.combining"):
+def test_ids_used_as_clusterings_are_refused_before_lifting(call, little_memory, monkeypatch):
+    for package in ("comparison.inputs", "comparison.comparing", "comparison.distances"):
         monkeypatch.setattr(
-            f"liftcluster.{module}.represent", lambda *a, **k: pytest.fail("lifted")
+            f"liftcluster.{package}.represent_in_memory", lambda *a, **k: pytest.fail("lifted")
         )
+    monkeypatch.setattr(
+        "liftcluster.combination.combining.represent_in_memory",
+        lambda *a, **k: pytest.fail("lifted"),
+    )
     with pytest.raises(MemoryError, match="so many are rarely a clustering"):
-        ask()
+        call()
 
 
-def test_little_work_asks_nobody(monkeypatch):
-    monkeypatch.setattr(_memory, "available_memory", lambda: pytest.fail("asked"))
+def test_small_work_does_not_query_the_available_memory(monkeypatch):
+    monkeypatch.setattr(_memory, "available_memory", lambda: pytest.fail("queried"))
     check_memory(2**28, "this", "take less")
 
 
@@ -178,7 +182,7 @@ def test_little_work_asks_nobody(monkeypatch):
     ],
     ids=["system", "group", "group above", "older group"],
 )  # fmt: skip
-def test_what_the_system_and_its_groups_leave_is_available(files, expected, tmp_path, monkeypatch):
+def test_available_memory_respects_system_and_cgroup_limits(files, expected, tmp_path, monkeypatch):
     for name, text in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -188,7 +192,7 @@ def test_what_the_system_and_its_groups_leave_is_available(files, expected, tmp_
     assert available_memory() == expected
 
 
-def test_where_nobody_says_how_much_there_is_all_of_it_is_available(tmp_path, monkeypatch):
+def test_available_memory_is_unlimited_if_unknown(tmp_path, monkeypatch):
     monkeypatch.setattr(_memory, "_PROC", tmp_path)
     monkeypatch.setattr(_memory, "_GROUPS", tmp_path)
     assert available_memory() > 2**28
@@ -198,7 +202,7 @@ def test_where_nobody_says_how_much_there_is_all_of_it_is_available(tmp_path, mo
     assert available_memory() == 2**63
 
 
-def test_limits_can_be_raised_and_nonsense_is_refused(tmp_path, monkeypatch):
+def test_limits_can_be_set_and_invalid_limits_are_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("LIFTCLUSTER_MEMORY_GIB", "3.5")
     assert available_memory() == 3.5 * 2**30
     for text in ("much", "-1", "nan", "inf"):

@@ -1,4 +1,4 @@
-"""Sentences of the paper, each with the test that bears it out, or the case that does not."""
+"""Claims of the paper, each with a test that confirms it or a counter-example."""
 
 import itertools
 from operator import attrgetter
@@ -27,7 +27,7 @@ def test_section_2_2_with_unit_vectors_the_discrete_kernel_gives_the_cosine_of_s
 
 
 def test_section_2_2_1_the_representation_is_lossless_for_a_characteristic_kernel():
-    """Different subsets of six points never share a vector."""
+    """Different subsets of six points have different vectors."""
     X = np.random.default_rng(0).standard_normal((6, 2))
     subsets = [
         np.isin(np.arange(6), c) for r in (1, 2, 3) for c in itertools.combinations(range(6), r)
@@ -51,14 +51,14 @@ def small_clusters():
     return rep, lambda D, a, b: D[index[a], index[b]]
 
 
-def test_section_3_2_unnormalised_vectors_confuse_small_clusters():
+def test_section_3_2_unnormalised_vectors_do_not_separate_small_clusters():
     rep, between = small_clusters()
     raw = rep.distances(normalise=False)
     # C₂ is a part of B₁ and far from A₁, yet its raw vector is about as far from both.
     assert between(raw, "C2", "B1") > 0.8 * between(raw, "C2", "A1")
 
 
-def test_section_3_2_unit_vectors_keep_only_where_clusters_are():
+def test_section_3_2_unit_vectors_separate_clusters_by_location():
     rep, between = small_clusters()
     unit = rep.distances()
     assert between(unit, "C2", "B1") < 0.5 * between(unit, "C2", "A1")
@@ -66,7 +66,7 @@ def test_section_3_2_unit_vectors_keep_only_where_clusters_are():
 
 
 def test_theorem_3_2_cluster_distances_are_within_epsilon_with_few_features():
-    """Mean embeddings of s clusters need ρ for s vectors, however many points there are."""
+    """Mean embeddings of s clusters need ρ for s vectors, independently of the number of points."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 3))
     labels = rng.integers(5, size=400)
@@ -81,8 +81,7 @@ def test_theorem_3_2_cluster_distances_are_within_epsilon_with_few_features():
 
     exact = means(lift="exact")
     failures = sum(
-        np.abs(means(lift="fourier", sampling="iid", n_components=rho, rng=seed) - exact).max()
-        > eps
+        np.abs(means(lift=lc.Fourier(rho, sampling="iid"), rng=seed) - exact).max() > eps
         for seed in range(50)
     )
     assert failures <= delta * 50
@@ -102,7 +101,7 @@ LABELS = [m for m in lc.MEASURES.values() if m.needs == "table"]
 
 @pytest.mark.parametrize("make", [lc.datasets.make_2d2c, lc.datasets.make_2d3c])
 @pytest.mark.parametrize("measure", SPATIAL, ids=attrgetter("name"))
-def test_table_1_every_spatial_measure_finds_the_first_partition_nearer(make, measure):
+def test_table_1_every_spatial_measure_ranks_the_first_partition_closer(make, measure):
     data = make()
     first, second = (
         lc.distance(data.reference, p, data.X, measure=measure.name)
@@ -113,7 +112,7 @@ def test_table_1_every_spatial_measure_finds_the_first_partition_nearer(make, me
 
 @pytest.mark.parametrize("make", [lc.datasets.make_2d2c, lc.datasets.make_2d3c])
 @pytest.mark.parametrize("measure", LABELS, ids=attrgetter("name"))
-def test_table_1_every_measure_of_labels_finds_them_exactly_as_far(make, measure):
+def test_table_1_every_label_measure_gives_equal_distances(make, measure):
     data = make()
     first, second = (
         lc.distance(data.reference, p, measure=measure.name) for p in (data.first, data.second)
@@ -121,21 +120,21 @@ def test_table_1_every_measure_of_labels_finds_them_exactly_as_far(make, measure
     assert first == second > 0
 
 
-def test_the_data_sets_have_the_sizes_of_the_paper():
+def test_data_sets_have_the_sizes_of_the_paper():
     for make, n, k in ((lc.datasets.make_2d2c, 45, 2), (lc.datasets.make_2d3c, 24, 3)):
         data = make()
         assert data.X.shape == (n, 2)
         assert [len(set(p)) for p in (data.reference, data.first, data.second)] == [k, k, k]
 
 
-def test_figure_2_centroids_cannot_tell_concentric_rings_apart():
+def test_figure_2_centroids_cannot_distinguish_concentric_rings():
     X, rings = lc.datasets.make_rings()
     merged = np.minimum(rings, 1)
     assert lc.distance(rings, merged, X, measure="centroid") == pytest.approx(0, abs=1e-9)
     assert lc.distance(rings, merged, X) > 0.1
 
 
-def test_figure_3_a_grid_cannot_tell_near_cells_from_far_ones():
+def test_figure_3_adco_cannot_distinguish_near_cells_from_far_ones():
     X, cells = lc.datasets.make_far_cells()
     adco, lifted = (
         [
@@ -153,7 +152,7 @@ def test_figure_3_a_grid_cannot_tell_near_cells_from_far_ones():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40))
-def test_section_4_the_true_identity_with_the_rand_distance(seed, n):
+def test_section_4_correct_identity_with_the_rand_distance(seed, n):
     """Discrete kernel, raw vectors, squared cost: the plan n_ij/n costs (n − 1) Rand, at least."""
     rng = np.random.default_rng(seed)
     a, b = rng.integers(4, size=(2, n))

@@ -1,4 +1,4 @@
-"""The README's Python, run as it stands, prints what the README says."""
+"""The Python examples of the README print the output that it shows."""
 
 import contextlib
 import io
@@ -11,15 +11,15 @@ README = Path(__file__).parent.parent / "README.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```\n+(?:```\n(.*?)```)?", README.read_text(), re.DOTALL)
 
 
-def test_the_readme_has_examples():
+def test_readme_has_examples():
     assert EXAMPLES
 
 
 @pytest.mark.parametrize(("code", "output"), EXAMPLES)
-def test_the_readme_tells_the_truth(code, output, tmp_path, monkeypatch):
+def test_readme_examples_print_the_shown_output(code, output, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # it may save files
-    shown = io.StringIO()
-    with contextlib.redirect_stdout(shown):
+    stdout = io.StringIO()
+    with contextlib.redirect_stdout(stdout):
         exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
     if output:
-        assert shown.getvalue().split() == output.split()
+        assert stdout.getvalue().split() == output.split()

@@ -1,4 +1,4 @@
-"""The README's commands, run as they stand, print what the README says."""
+"""The commands of the README print the output that it shows."""
 
 import re
 import shlex
@@ -20,16 +20,16 @@ COMMANDS = [
 ]
 
 
-def test_the_readme_has_commands():
+def test_readme_has_commands():
     assert len(COMMANDS) >= 5
 
 
 @pytest.mark.parametrize(("command", "expected"), COMMANDS, ids=[c for c, _ in COMMANDS])
-def test_the_readme_shows_what_its_commands_print(command, expected, tmp_path, monkeypatch, capsys):
+def test_readme_commands_print_the_shown_output(command, expected, tmp_path, monkeypatch, capsys):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
         main(shlex.split(command)[1:])
-    shown = capsys.readouterr()
-    lines = [" ".join(line.split()) for line in (shown.out + shown.err).splitlines()]
+    captured = capsys.readouterr()
+    lines = [" ".join(line.split()) for line in (captured.out + captured.err).splitlines()]
     assert lines == [" ".join(line.split()) for line in expected]

@@ -1,4 +1,4 @@
-"""The soak at a smaller scale: reported errors are honest on problems nobody chose."""
+"""A smaller soak test: reported errors are correct on random problems."""
 
 import numpy as np
 import pytest
@@ -17,13 +17,13 @@ def ratios():
 def test_errors_of_random_features_are_about_as_large_as_reported(ratios, name):
     values = np.concatenate([part for (lift, _, _), part in ratios.items() if lift == name])
     assert len(values) > 1000
-    # Normal errors: 95 % within 2 and all but 3e-7 within 5. Ours are of estimates from as few as
-    # a dozen groups of features, so tails are a little heavier; and quasi-random ones err less.
+    # Normal errors: 95 % within 2 and all but 3e-7 within 5. Standard errors estimated from as few
+    # as a dozen groups of features have heavier tails; errors of quasi-random ones are smaller.
     assert (values <= 2).mean() > 0.92
     assert (values <= 5).mean() > 0.997
 
 
-def test_errors_of_a_grid_are_never_above_the_bound(ratios):
+def test_errors_of_a_grid_do_not_exceed_the_bound(ratios):
     values = np.concatenate([part for (lift, _, _), part in ratios.items() if "grid" in lift])
     assert len(values) > 200
     assert values.max() <= 1

@@ -1,17 +1,16 @@
 """The public names: this list serves both type checkers and lazy loading at run time."""
 
 from . import datasets as datasets
-from .combination.combining import Consensus as Consensus
 from .combination.combining import consensus as consensus
 from .combination.ensembles import base_partitions as base_partitions
 from .combination.methods.registry import METHODS as METHODS
 from .combination.methods.registry import Method as Method
 from .combination.mmd import mmd_objective as mmd_objective
-from .combination.streamed import StreamedConsensus as StreamedConsensus
+from .combination.result import Consensus as Consensus
 from .comparison.comparing import compare as compare
-from .comparison.comparing import distance as distance
-from .comparison.comparing import distance_matrix as distance_matrix
 from .comparison.comparison import Comparison as Comparison
+from .comparison.distances import distance as distance
+from .comparison.distances import distance_matrix as distance_matrix
 from .comparison.measures.registry import MEASURES as MEASURES
 from .comparison.measures.registry import Measure as Measure
 from .comparison.permutation import Significance as Significance
@@ -25,15 +24,20 @@ from .estimators import LiftedConsensus as LiftedConsensus
 from .estimators import MaxMMDClustering as MaxMMDClustering
 from .io import anndata as anndata
 from .kernels.bandwidths import bandwidth as bandwidth
-from .kernels.kernel import Cauchy as Cauchy
 from .kernels.kernel import Discrete as Discrete
-from .kernels.kernel import Gaussian as Gaussian
-from .kernels.kernel import Laplace as Laplace
-from .kernels.kernel import Matern as Matern
 from .kernels.kernel import Precomputed as Precomputed
-from .lifts import Lift as Lift
-from .lifts import n_components_for as n_components_for
+from .kernels.shift_invariant import Cauchy as Cauchy
+from .kernels.shift_invariant import Gaussian as Gaussian
+from .kernels.shift_invariant import Laplace as Laplace
+from .kernels.shift_invariant import Matern as Matern
+from .lifts.base import Lift as Lift
 from .lifts.choice import make_lift as make_lift
+from .lifts.fourier import n_components_for as n_components_for
+from .lifts.settings import Exact as Exact
+from .lifts.settings import Fourier as Fourier
+from .lifts.settings import Grid as Grid
+from .lifts.settings import Nystroem as Nystroem
+from .lifts.settings import Structured as Structured
 from .partitions.partition import Partition as Partition
 from .partitions.partition import as_partition as as_partition
 from .representation.representation import Representation as Representation
@@ -46,7 +50,7 @@ from .streaming.sources import Blocks as Blocks
 from .streaming.tables import TableScan as TableScan
 from .streaming.tables import scan_table as scan_table
 from .viz import plot as plot
-from .viz.report import Report as Report
-from .viz.report import make_report as make_report
+from .viz.report.build import make_report as make_report
+from .viz.report.page import Report as Report
 
 __version__: str

@@ -1,4 +1,4 @@
-"""Point sets with clusterings whose distances are known to order, after the paper's figures."""
+"""Point sets of the paper's figures, with clusterings whose distances have a known order."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Triple", "make_2d2c", "make_2d3c", "make_far_cells", "make_rings"]
 class Triple:
     """Points with a reference clustering and two others.
 
-    Measures that see only labels put ``first`` and ``second`` exactly as far from ``reference``;
-    in space, ``first`` is nearer.
+    By measures on labels, ``first`` and ``second`` are at the same distance from ``reference``; by
+    the positions of the points, ``first`` is nearer.
     """
 
     X: FloatArray  # (n, 2)
-    reference: IntArray
+    reference: IntArray  # (n,) labels, as are the others
     first: IntArray
     second: IntArray
 
@@ -28,8 +28,8 @@ class Triple:
 def make_2d2c() -> Triple:
     """45 points in two clusters (the paper's 2D2C, figure 1).
 
-    ``first`` exchanges the five points of each cluster that face the other; ``second`` the five
-    that are farthest from it. Both contingency tables with the reference are the same.
+    ``first`` exchanges the five points of each cluster that are nearest to the other, ``second``
+    the five that are farthest from it. Both have the same contingency table with the reference.
 
     Examples
     --------
@@ -39,30 +39,39 @@ def make_2d2c() -> Triple:
     >>> near < far
     True
     """
-    rng = np.random.default_rng(2011)
-    centres, sizes = np.array([[-2.0, 0.0], [2.0, 0.0]]), [23, 22]
-    return _exchange(rng, centres, sizes, spread=0.9, moved=5)
+    return _exchange(np.array([[-2.0, 0.0], [2.0, 0.0]]), [23, 22], spread=0.9, moved=5)
 
 
 def make_2d3c() -> Triple:
     """24 points in three clusters of eight (the paper's 2D3C, figure 6).
 
-    Each cluster gives two points to the next: in ``first`` those nearest to it, in ``second``
-    those farthest from it.
+    Two points of each cluster are moved to the next: in ``first`` those nearest to it, in
+    ``second`` those farthest from it.
     """
-    rng = np.random.default_rng(2011)
     angles = np.pi / 2 + 2 * np.pi / 3 * np.arange(3)
     centres = 2.5 * np.column_stack([np.cos(angles), np.sin(angles)])
-    return _exchange(rng, centres, [8, 8, 8], spread=0.7, moved=2)
+    return _exchange(centres, [8, 8, 8], spread=0.7, moved=2)
 
 
 def make_rings(
     n: int = 300, radii: tuple[float, ...] = (1.0, 2.0, 3.0)
 ) -> tuple[FloatArray, IntArray]:
-    """Evenly spaced points on concentric circles (figure 2): all clusters have one centroid."""
+    """Evenly spaced points on concentric circles (figure 2), clusters with the same centroid.
+
+    Parameters
+    ----------
+    n : int
+        Number of points, a multiple of the number of circles.
+    radii : tuple of float
+
+    Returns
+    -------
+    (n, 2) array and (n,) int array
+        The points and their labels.
+    """
     if n % len(radii) or n < 2 * len(radii):
         raise ValueError(
-            f"n must be a multiple of {len(radii)}, at least two for each ring, got {n}"
+            f"n must be a multiple of {len(radii)}, at least two points on each ring, got {n}"
         )
     labels = np.arange(n) % len(radii)
     angles = 2 * np.pi * (np.arange(n) // len(radii)) / (n // len(radii))
@@ -71,24 +80,23 @@ def make_rings(
 
 
 def make_far_cells(n: int = 40) -> tuple[FloatArray, IntArray]:
-    """Four clusters, each in a cell of its own of a 10 × 10 grid (figure 3).
+    """n points in four clusters, each in one cell of a 10 × 10 grid (figure 3), and their labels.
 
-    Clusters 0 and 1 are neighbours, 2 and 3 lie at opposite ends; a histogram on the grid finds
-    either two to have nothing in common.
+    Clusters 0 and 1 are neighbours, 2 and 3 lie at opposite corners; histograms on the grid have
+    the same distance for both pairs.
     """
     cells = np.array([[4.5, 5.5], [5.5, 4.5], [0.5, 9.5], [9.5, 0.5]])
     labels = np.arange(n) % 4
-    wobble = 0.4 * np.random.default_rng(2011).uniform(-1, 1, (n, 2))
-    return cells[labels] + wobble, labels
+    noise = 0.4 * np.random.default_rng(2011).uniform(-1, 1, (n, 2))
+    return cells[labels] + noise, labels
 
 
-def _exchange(
-    rng: np.random.Generator, centres: FloatArray, sizes: list[int], *, spread: float, moved: int
-) -> Triple:
-    """Blobs, and two ways for each to give some of its points to the next."""
+def _exchange(centres: FloatArray, sizes: list[int], *, spread: float, moved: int) -> Triple:
+    """Gaussian clusters, and two ways to move some points of each to the next."""
     k = len(centres)
     labels = np.repeat(np.arange(k), sizes)
-    X = np.round(centres[labels] + spread * rng.standard_normal((len(labels), 2)), 2)
+    noise = np.random.default_rng(2011).standard_normal((len(labels), 2))
+    X = np.round(centres[labels] + spread * noise, 2)
     first, second = labels.copy(), labels.copy()
     for c in range(k):
         members = np.flatnonzero(labels == c)

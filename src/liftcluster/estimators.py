@@ -1,8 +1,7 @@
-"""scikit-learn estimators: the verbs of this library as objects with ``fit``."""
+"""scikit-learn estimators: consensus, lift and MaxMMD clustering as objects with ``fit``."""
 
 from __future__ import annotations
 
-import warnings
 from numbers import Number
 from typing import Any
 
@@ -18,20 +17,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ._util.arrays import to_numpy
+from ._util.checks import check_choice, check_count
 from ._util.memory import check_memory
+from ._util.names import SamplingName
 from ._util.typing import FloatArray, IntArray
-from ._util.validation import as_numbers, as_points, check_choice, check_count
-from .combination.combining import Consensus, consensus
+from ._util.validation import as_numbers, as_points
+from ._util.warning import warn
+from .combination.combining import consensus
 from .combination.ensembles import base_partitions
 from .combination.mmd import max_mmd
-from .combination.streamed import StreamedConsensus
+from .combination.result import Consensus
 from .lifts.base import FeatureLift
-from .lifts.choice import make_lift
+from .lifts.choice import Lifting, make_lift
+from .lifts.settings import Fourier, Nystroem
 from .partitions.partition import Partition, as_partitions
 from .streaming.sources import as_source, is_streamed
-from .streaming.streams import needs_stream, width_of
-
-__all__ = ["ClusterLifter", "LiftedConsensus", "MaxMMDClustering"]
+from .streaming.streams import n_features_of, needs_stream
 
 _CLUSTERERS = {"kmeans": "lift_km", "hac": "lift_hac"}
 
@@ -48,7 +49,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_clusters : int
     clusterer : "kmeans", "hac" or a scikit-learn clusterer
         What groups the lifted clusters: LiftKm, LiftHAC, or any clusterer of vectors.
-    kernel, bandwidth, lift, n_components
+    kernel, bandwidth, lift
         As for :func:`liftcluster.consensus`.
     base : "paper" or "kmeans"
         The clusterings that ``fit(X)`` makes; see :func:`liftcluster.base_partitions`.
@@ -79,7 +80,6 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         kernel: Any = "gaussian",
         bandwidth: Any = "auto",
         lift: Any = "auto",
-        n_components: int | None = None,
         base: str = "paper",
         random_state: Any = None,
     ) -> None:
@@ -88,13 +88,12 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.lift = lift
-        self.n_components = n_components
         self.base = base
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, partitions: Any = None) -> LiftedConsensus:
         if partitions is not None and needs_stream(X, partitions):
-            self.n_features_in_ = 1 if X is None else width_of(as_source(X))
+            self.n_features_in_ = 1 if X is None else n_features_of(as_source(X))
         else:
             X = _points(self, X)
         return self._combine(X, partitions)
@@ -109,28 +108,24 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X = _points(self, X, reset=first)
         if first:
             return self._combine(X, partitions)
-        if not isinstance(self.consensus_, Consensus):
+        if not self.consensus_.is_in_memory:
             raise ValueError(
-                "what was fitted on points that come in blocks takes in no more; fit all of them "
-                "together: Blocks joins any number of arrays"
+                "partial_fit is not possible after a fit on points that were read in blocks; fit "
+                "all of them together: Blocks joins any number of arrays"
             )
         self._n_blocks += 1
-        inputs = self._inputs(X, partitions, self._rng())
+        inputs = self._inputs(X, partitions, _rng(self))
         return self._keep(self.consensus_.partial_fit(X, inputs))
 
     def predict(self, X: Any) -> IntArray:
         """Consensus cluster of each point: that of the largest ⟨φ(x), v⟩."""
         check_is_fitted(self)
-        if not is_streamed(X):
-            X = _points(self, X, reset=False)
-        return self.consensus_.predict(X)
+        return self.consensus_.predict(X if is_streamed(X) else _points(self, X, reset=False))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """(n, n_clusters) memberships in proportion to ⟨φ(x), v⟩."""
         check_is_fitted(self)
-        if not is_streamed(X):
-            X = _points(self, X, reset=False)
-        return self.consensus_.predict_proba(X)
+        return self.consensus_.predict_proba(X if is_streamed(X) else _points(self, X, reset=False))
 
     def _combine(self, X: Any, partitions: Any) -> LiftedConsensus:
         k = check_count(self.n_clusters, "n_clusters")
@@ -139,21 +134,12 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         method = self.clusterer
         if isinstance(method, str):
             method = _CLUSTERERS[check_choice(method, _CLUSTERERS, "clusterer")]
-        rng = self._rng()
+        Lifting.of(self.kernel, self.bandwidth, self.lift)  # checked before any work
+        rng = _rng(self)
         self._n_blocks: int = 0
-        return self._keep(
-            consensus(
-                self._inputs(X, partitions, rng),
-                k,
-                X,
-                method=method,
-                kernel=self.kernel,
-                bandwidth=self.bandwidth,
-                lift=self.lift,
-                n_components=self.n_components,
-                rng=rng,
-            )
-        )
+        inputs = self._inputs(X, partitions, rng)
+        lifting = {"kernel": self.kernel, "bandwidth": self.bandwidth, "lift": self.lift}
+        return self._keep(consensus(inputs, k, X, method=method, **lifting, rng=rng))
 
     def _inputs(self, X: Any, partitions: Any, rng: np.random.Generator) -> Any:
         if partitions is not None:
@@ -164,15 +150,12 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             for i, p in enumerate(made)
         }
 
-    def _keep(self, found: Consensus | StreamedConsensus) -> LiftedConsensus:
+    def _keep(self, found: Consensus) -> LiftedConsensus:
         self.consensus_ = found
         self.labels_, self.centres_ = found.labels, found.centres
-        if isinstance(found, Consensus):
+        if found.is_in_memory:
             self.memberships_, self.confidence_ = found.memberships, found.confidence
         return self
-
-    def _rng(self) -> np.random.Generator:
-        return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
 
 
 class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -182,9 +165,11 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     ----------
     n_components : int
         ρ.
-    kernel, bandwidth, sampling
+    kernel, bandwidth
         As for :func:`liftcluster.make_lift`.
-    lift : "fourier" or "nystrom"
+    lift : "fourier" or "nystroem"
+    sampling : {"auto", "iid", "orthogonal", "quasi"}
+        How Fourier frequencies are drawn; see :class:`liftcluster.Fourier`.
     random_state : int, RandomState or None
 
     Attributes
@@ -205,7 +190,7 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         kernel: Any = "gaussian",
         bandwidth: Any = "median",
         lift: str = "fourier",
-        sampling: str = "auto",
+        sampling: SamplingName = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_components = n_components
@@ -217,15 +202,13 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def fit(self, X: Any, y: Any = None) -> ClusterLifter:
         X = _points(self, X)
-        check_choice(self.lift, ("fourier", "nystrom"), "lift")
+        settings: Fourier | Nystroem = Fourier(self.n_components, self.sampling)
+        if check_choice(self.lift, ("fourier", "nystroem"), "lift") == "nystroem":
+            if self.sampling != "auto":
+                raise ValueError('sampling is how lift="fourier" draws frequencies; leave it out')
+            settings = Nystroem(self.n_components)
         self.lift_ = make_lift(
-            X,
-            kernel=self.kernel,
-            bandwidth=self.bandwidth,
-            lift=self.lift,
-            n_components=self.n_components,
-            sampling=self.sampling,
-            rng=check_random_state(self.random_state).randint(2**31),
+            X, kernel=self.kernel, bandwidth=self.bandwidth, lift=settings, rng=_rng(self)
         )
         self._n_features_out = self.lift_.n_components
         return self
@@ -255,7 +238,7 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_clusters : int
-    kernel, bandwidth, lift, n_components
+    kernel, bandwidth, lift
         As for :func:`liftcluster.make_lift`; "exact" uses kernel values alone, in O(n²) time.
     regularisation : float
         λ.
@@ -291,7 +274,6 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         kernel: Any = "gaussian",
         bandwidth: Any = "median",
         lift: Any = "auto",
-        n_components: int | None = None,
         regularisation: float = 0.0,
         n_init: int = 4,
         max_iter: int = 100,
@@ -301,7 +283,6 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.lift = lift
-        self.n_components = n_components
         self.regularisation = regularisation
         self.n_init = n_init
         self.max_iter = max_iter
@@ -312,9 +293,7 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         k = check_count(self.n_clusters, "n_clusters")
         if not 0 <= self.regularisation < np.inf:
             raise ValueError(f"regularisation must not be negative, got {self.regularisation}")
-        if not isinstance(
-            sample_weight, Number | None
-        ):  # scikit-learn takes masked numbers and dates as they are
+        if not isinstance(sample_weight, Number | None):  # scikit-learn takes masked ones and dates
             sample_weight = as_numbers(sample_weight, "sample_weight")
         w = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         counted = w > 0
@@ -326,27 +305,21 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         found = max_mmd(
             X[counted],
             k,
-            kernel=self.kernel,
-            bandwidth=self.bandwidth,
-            lift=self.lift,
-            n_components=self.n_components,
+            Lifting.of(self.kernel, self.bandwidth, self.lift),
             regularisation=self.regularisation,
             weights=w[counted],
             n_init=check_count(self.n_init, "n_init"),
             max_iter=check_count(self.max_iter, "max_iter"),
-            rng=np.random.default_rng(check_random_state(self.random_state).randint(2**31)),
+            rng=_rng(self),
         )
-        if not found.converged:
-            warnings.warn(
-                f"points still moved after max_iter={self.max_iter} rounds; raise it",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        if not found.ascent.converged:
+            message = f"points still moved after max_iter={self.max_iter} rounds; increase it"
+            warn(message, ConvergenceWarning)
         self._found = found
-        self.objective_, self.n_iter_ = found.objective, found.n_iter
+        self.objective_, self.n_iter_ = found.ascent.objective, found.ascent.n_iter
         self.lift_, self.centres_ = found.lift, found.means
         self.labels_ = np.empty(len(X), dtype=np.int32)
-        self.labels_[counted] = found.codes
+        self.labels_[counted] = found.ascent.codes
         if not counted.all():
             self.labels_[~counted] = found.nearest(X[~counted])
         return self
@@ -354,8 +327,11 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> IntArray:
         """Cluster whose mean embedding is nearest to each lifted point."""
         check_is_fitted(self)
-        X = _points(self, X, reset=False)
-        return self._found.nearest(X)
+        return self._found.nearest(_points(self, X, reset=False))
+
+
+def _rng(estimator: Any) -> np.random.Generator:
+    return np.random.default_rng(check_random_state(estimator.random_state).randint(2**31))
 
 
 def _points(estimator: BaseEstimator, X: Any, *, reset: bool = True) -> Any:
@@ -368,4 +344,4 @@ def _points(estimator: BaseEstimator, X: Any, *, reset: bool = True) -> Any:
     try:
         return validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset)
     except OverflowError:
-        raise ValueError("X holds whole numbers that are too large for float64") from None
+        raise ValueError("X holds integers that are too large for float64") from None

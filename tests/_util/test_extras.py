@@ -38,18 +38,18 @@ def test_all_optional_packages_with_messages_are_found():
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_the_message_installs_the_package_as_pyproject_requires_it(package):
+def test_install_command_has_the_requirement_of_pyproject(package):
     command = f'pip install "{REQUIREMENTS[package]}"'
     assert needs(package, "this") == f"this needs {package}: {command}"
 
 
-def test_a_package_is_not_mistaken_for_one_whose_name_it_begins():
+def test_prefix_of_a_package_name_is_another_package():
     assert how_to_install("py") == 'pip install "py"'
     assert how_to_install("scikit") == 'pip install "scikit"'
 
 
 def test_no_message_installs_an_extra_of_liftcluster():
-    """From a checkout pip would take that from an index, or fail."""
+    """From a checkout, pip would install liftcluster from an index, or fail."""
     assert [str(path) for path, source in SOURCES.items() if "liftcluster[" in source] == []
 
 

@@ -1,4 +1,4 @@
-"""The command line, as a person would use it."""
+"""The command line, called as a user calls it."""
 
 import csv
 import json
@@ -26,7 +26,7 @@ KMEANS = KMeans(3, n_init=1, random_state=0).fit(X).labels_
 WARD = AgglomerativeClustering(3).fit(X).labels_
 COMPLETE = AgglomerativeClustering(4, linkage="complete").fit(X).labels_
 COLUMNS = ["--columns", "a,b,c,d"]
-# What a new process loads least for.
+# The command with the fewest imports, for tests that start a process.
 BY_LABELS = "--labels-only -l kmeans,ward -k 3 --method majority"
 
 
@@ -46,7 +46,7 @@ def mine(tmp_path):
 
 @pytest.fixture(scope="module")
 def demo_output(tmp_path_factory):
-    """What the demo prints."""
+    """Output of the demo command."""
     page = tmp_path_factory.mktemp("demo") / "page.html"
     shown = CliRunner().invoke(app, ["demo", "--out", str(page)])
     assert shown.exit_code == 0, shown.output
@@ -55,7 +55,7 @@ def demo_output(tmp_path_factory):
     return shown.output
 
 
-def test_the_demo_lifts_real_points_and_its_errors_hold(demo_output):
+def test_demo_reports_distances_with_errors_that_cover_the_exact_values(demo_output):
     assert "1,797 handwritten digits" in demo_output
     assert len(re.findall(r"\d\.\d{4} ± \d\.\d{4}", demo_output)) == 3
     assert "% of the mass" in demo_output
@@ -63,7 +63,7 @@ def test_the_demo_lifts_real_points_and_its_errors_hold(demo_output):
     assert int(covered[1]) >= 90
 
 
-def test_the_demo_combines(demo_output):
+def test_demo_computes_a_consensus(demo_output):
     assert "Consensus(lift_km of 5 partitions: 10 clusters" in demo_output
 
 
@@ -71,7 +71,7 @@ def test_the_version_is_printed(run):
     assert run("--version") == (0, f"{lc.__version__}\n", "")
 
 
-def test_the_command_is_installed():
+def test_python_m_liftcluster_help_lists_the_commands():
     shown = subprocess.run(
         [sys.executable, "-m", "liftcluster", "--help"], capture_output=True, text=True, check=True
     )
@@ -97,7 +97,7 @@ def test_shell_completion_is_offered(run, monkeypatch):
 
 
 @pytest.mark.parametrize(("command", "names"), [("measures", lc.MEASURES), ("methods", lc.METHODS)])
-def test_everything_there_is_is_listed(run, command, names):
+def test_all_measures_and_methods_are_listed(run, command, names):
     code, out, _ = run(command)
     assert code == 0
     assert [name for name in names if name not in out] == []
@@ -112,7 +112,7 @@ def test_two_clusterings_are_compared_by_every_measure(run, mine):
     assert "stayed as" in out
 
 
-def test_json_is_all_there_is_on_stdout_and_holds_what_the_library_says(run, mine):
+def test_json_on_stdout_equals_the_library_result(run, mine):
     code, out, err = run("compare", mine, "--labels", "kmeans,ward", *COLUMNS, "--json")
     assert (code, err) == (0, "")
     found = json.loads(out)
@@ -122,7 +122,7 @@ def test_json_is_all_there_is_on_stdout_and_holds_what_the_library_says(run, min
         assert found["measures"][name]["value"] == pytest.approx(estimate.value, abs=1e-9)
 
 
-def test_several_clusterings_are_compared_two_by_two(run, mine):
+def test_several_clusterings_are_compared_pairwise(run, mine):
     args = ("compare", mine, *COLUMNS, "--labels", "kmeans,ward,complete")
     code, out, _ = run(*args, "--measures", "lift_emd,rand", "--json")
     assert code == 0
@@ -135,7 +135,7 @@ def test_several_clusterings_are_compared_two_by_two(run, mine):
     assert "adjusted_rand between them" in out
 
 
-def test_verbose_says_which_lift_was_taken_and_its_error(run, mine):
+def test_verbose_prints_the_lift_and_its_standard_error(run, mine):
     args = ("compare", mine, *COLUMNS, "--labels", "kmeans,ward,complete", "--verbose")
     assert "lift: exact" in run(*args)[1]
     out = run(*args, "--lift", "fourier", "--n-components", "100")[1]
@@ -143,7 +143,7 @@ def test_verbose_says_which_lift_was_taken_and_its_error(run, mine):
     assert re.search(r"0\.\d{4} ± 0\.\d{4}", out)
 
 
-def test_a_tolerance_is_kept(run, mine):
+def test_tol_bounds_the_standard_error(run, mine):
     args = ("compare", mine, *COLUMNS, "--labels", "kmeans,ward", "--lift", "fourier", "--json")
     out = run(*args, "--tol", "0.01")[1]
     assert json.loads(out)["measures"]["lift_emd"]["error"] <= 0.01
@@ -155,22 +155,22 @@ def test_the_same_seed_gives_the_same_numbers(run, mine):
     assert run(*args, 5) != run(*args, 6)
 
 
-def test_an_error_that_is_not_known_is_null_in_json(run, mine):
+def test_unknown_error_is_null_in_json(run, mine):
     args = ("compare", mine, *COLUMNS, "-l", "kmeans,ward,complete", "--lift", "fourier")
     code, out, _ = run(*args, "--n-components", 2, "--json")
     assert code == 0
     assert json.loads(out)["measures"]["lift_emd"]["error"][0] == [0.0, None, None]
 
 
-def test_the_coordinates_taken_by_default_are_named(run, mine):
+def test_default_coordinate_columns_are_reported(run, mine):
     args = ("compare", mine, "--labels", "kmeans,ward")
     code, _, err = run(*args)
     assert code == 0
-    assert "points: a, b, c, d, complete (all columns of numbers" in err
+    assert "points: a, b, c, d, complete (all other numeric columns" in err
     assert run(*args, "--quiet")[2] == ""
 
 
-def test_labels_alone_can_be_compared(run, mine):
+def test_labels_only_compares_without_coordinates(run, mine):
     code, out, _ = run("compare", mine, "-l", "kmeans,ward", "--labels-only", "--json")
     assert code == 0
     measures = json.loads(out)["measures"]
@@ -178,7 +178,7 @@ def test_labels_alone_can_be_compared(run, mine):
     assert "lift_emd" not in measures
 
 
-def test_standardizing_changes_the_unit_of_nothing(run, mine):
+def test_standardize_equals_standardizing_the_points_first(run, mine):
     args = ("compare", mine, "-l", "kmeans,ward", *COLUMNS, "--standardize", "--json")
     found = json.loads(run(*args)[1])["measures"]["lift_emd"]["value"]
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -215,7 +215,7 @@ def test_a_consensus_is_written_with_labels_confidence_and_memberships(run, mine
     np.testing.assert_allclose(R, expected.memberships, atol=1e-9)
 
 
-def test_a_consensus_as_json_carries_its_labels(run, mine):
+def test_consensus_json_contains_labels(run, mine):
     args = ("consensus", mine, *COLUMNS, "-l", "kmeans,ward,complete", "-k", 3, "--json")
     code, out, err = run(*args)
     assert (code, err) == (0, "")
@@ -225,13 +225,13 @@ def test_a_consensus_as_json_carries_its_labels(run, mine):
     assert found["n_clusters"] == 3
 
 
-def test_a_consensus_may_choose_its_number_of_clusters(run, mine):
+def test_consensus_chooses_the_number_of_clusters_by_default(run, mine):
     code, out, _ = run("consensus", mine, *COLUMNS, "-l", "kmeans,ward,complete", "--json")
     assert code == 0
     assert json.loads(out)["n_clusters"] >= 1
 
 
-def test_a_consensus_can_go_through_a_pipe(run, mine):
+def test_consensus_can_be_written_to_stdout(run, mine):
     code, out, _ = run(
         "consensus", mine, *COLUMNS, "-l", "kmeans,ward", "-k", 3, "--out", "-", "-q"
     )
@@ -253,7 +253,7 @@ def test_soft_clusterings_are_read_from_columns(run, tmp_path):
     assert found == pytest.approx(lc.distance(["a", "a", "b", "b"], R, [[0.0], [1], [5], [6]]))
 
 
-def test_a_long_list_of_memberships_is_no_file(run, tmp_path):
+def test_long_list_of_membership_columns_is_not_taken_for_a_file(run, tmp_path):
     names = [f"probability_{j}" for j in range(40)]
     path, out = tmp_path / "soft.csv", tmp_path / "found.csv"
     rows = [[int(i % 40 == j) for j in range(40)] for i in range(80)]
@@ -265,18 +265,18 @@ def test_a_long_list_of_memberships_is_no_file(run, tmp_path):
     assert code == 0, err
 
 
-def test_a_report_is_asked_for_with_what_the_command_line_says(run, mine, monkeypatch):
-    asked = {}
+def test_report_passes_command_line_options_to_make_report(run, mine, monkeypatch):
+    received = {}
 
     class Page:
         def save(self, path):
             path.write_text("<html>é", encoding="utf-8")
 
         def to_dict(self):
-            return {"title": asked["title"]}
+            return {"title": received["title"]}
 
     def make_report(partitions, points, **options):
-        asked.update(options, partitions=partitions, points=points)
+        received.update(options, partitions=partitions, points=points)
         return Page()
 
     monkeypatch.setattr("liftcluster.cli.work.make_report", make_report)
@@ -298,14 +298,14 @@ def test_a_report_is_asked_for_with_what_the_command_line_says(run, mine, monkey
         "--json",
     )
     assert (code, json.loads(shown)["title"]) == (0, "T")
-    np.testing.assert_array_equal(asked["points"], X)
-    np.testing.assert_array_equal(asked["view"], X[:, :2])
-    assert list(asked["partitions"]) == ["kmeans", "ward"]
-    assert (asked["consensus"], asked["rng"]) == ("auto", 0)
+    np.testing.assert_array_equal(received["points"], X)
+    np.testing.assert_array_equal(received["view"], X[:, :2])
+    assert list(received["partitions"]) == ["kmeans", "ward"]
+    assert (received["consensus"], received["rng"]) == ("auto", 0)
     assert out.read_text(encoding="utf-8") == "<html>é"
 
 
-def test_names_in_a_file_are_text_and_command_nothing(run, tmp_path):
+def test_markup_and_escape_sequences_in_names_are_not_interpreted(run, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x,[red]a[/red],\x1b[31mb\n1,[bold]u,p\n2,[/bold],q\n3,v,\x1b]0;own\x07\n")
     code, out, _ = run("compare", path, "-c", "x", "--labels", "[red]a[/red],\x1b[31mb")
@@ -326,13 +326,13 @@ def test_a_warning_is_one_line(run, tmp_path):
     assert run(*args, "--quiet")[2] == ""
 
 
-def test_a_warning_names_options_as_the_command_line_does(run, mine):
+def test_warnings_use_command_line_option_names(run, mine):
     code, _, err = run("consensus", mine, "-c", "a,b", "-l", "kmeans,ward", "-k", 3)
     assert code == 0
     assert "take the best: --method medoid\n" in err
 
 
-def test_a_reader_that_goes_away_leaves_no_trace(mine):
+def test_broken_pipe_prints_no_traceback(mine):
     command = f"{sys.executable} -m liftcluster consensus {mine} {BY_LABELS} --out - | true"
     shown = subprocess.run(
         ["bash", "-c", f"{command}; exit ${{PIPESTATUS[0]}}"],
@@ -345,7 +345,7 @@ def test_a_reader_that_goes_away_leaves_no_trace(mine):
     assert shown.returncode == 0
 
 
-def test_an_interrupt_ends_with_130_and_says_so(run, mine, monkeypatch):
+def test_interrupt_exits_with_130_and_a_message(run, mine, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
@@ -354,7 +354,7 @@ def test_an_interrupt_ends_with_130_and_says_so(run, mine, monkeypatch):
     assert found == (130, "", "liftcluster: stopped\n")
 
 
-def test_an_interrupt_while_the_package_is_loaded_ends_with_130_and_says_so(tmp_path):
+def test_interrupt_during_import_by_the_script_exits_with_130_and_a_message(tmp_path):
     (tmp_path / "numpy.py").write_text("raise KeyboardInterrupt")
     start = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     module, name = start["liftcluster"].split(":")
@@ -363,24 +363,24 @@ def test_an_interrupt_while_the_package_is_loaded_ends_with_130_and_says_so(tmp_
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "liftcluster: stopped\n")
 
 
-def test_an_interrupt_while_the_module_is_loaded_ends_with_130_and_says_so(tmp_path):
+def test_interrupt_during_import_by_python_m_exits_with_130_and_a_message(tmp_path):
     (tmp_path / "numpy.py").write_text("import signal; signal.raise_signal(signal.SIGINT)")
     ended = subprocess.run(
         [sys.executable, "-m", "liftcluster", "measures"],
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "liftcluster: stopped\n")
 
 
-def test_a_fault_of_ours_ends_with_1_and_asks_for_a_report(run, mine, monkeypatch):
+def test_internal_error_exits_with_1_and_one_line(run, mine, monkeypatch):
     def broken(*args, **kwargs):
         raise RuntimeError("on two\nlines")
 
@@ -392,7 +392,7 @@ def test_a_fault_of_ours_ends_with_1_and_asks_for_a_report(run, mine, monkeypatc
     assert "Traceback" in run("compare", mine, "-l", "kmeans,ward", "--debug")[2]
 
 
-def test_progress_is_quiet_where_there_is_no_terminal(mine):
+def test_no_progress_is_shown_without_a_terminal(mine):
     shown = subprocess.run(
         [
             sys.executable,
@@ -414,15 +414,15 @@ def test_progress_is_quiet_where_there_is_no_terminal(mine):
 
 
 @pytest.fixture
-def foreign(tmp_path):
-    """A file with names that ASCII does not know."""
+def non_ascii_csv(tmp_path):
+    """A file with non-ASCII names."""
     path = tmp_path / "données.csv"
     rows = "".join(f"{i},{'àß'[i > 3]},{'中文'[i % 2]}\n" for i in range(8))
     path.write_text(f"x,été,中\n{rows}", encoding="utf-8")
     return path
 
 
-def in_ascii(*args):
+def run_with_ascii_output(*args):
     return subprocess.run(
         [sys.executable, "-m", "liftcluster", *args],
         capture_output=True,
@@ -439,29 +439,31 @@ def in_ascii(*args):
         ("measures", rb"\u221e"),
     ],
 )
-def test_tables_can_be_shown_where_only_ascii_can(foreign, command, shown):
-    ended = in_ascii(*command.format(foreign).split())
+def test_tables_are_escaped_if_stdout_is_ascii(non_ascii_csv, command, shown):
+    ended = run_with_ascii_output(*command.format(non_ascii_csv).split())
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.isascii()
     assert shown in ended.stdout
 
 
-def test_json_is_json_where_only_ascii_can_be_shown(foreign):
-    ended = in_ascii("compare", str(foreign), "--labels-only", "-l", "été,中", "--json")
+def test_json_is_valid_if_stdout_is_ascii(non_ascii_csv):
+    ended = run_with_ascii_output(
+        "compare", str(non_ascii_csv), "--labels-only", "-l", "été,中", "--json"
+    )
     assert ended.stdout.isascii()
     assert json.loads(ended.stdout)["names"] == ["été", "中"]
 
 
-def test_a_consensus_through_a_pipe_is_always_utf8(foreign):
-    foreign.write_text(foreign.read_text("utf-8").replace("x,", "é,", 1), "utf-8")
-    args = (str(foreign), "--labels-only", "-l", "été,中", "--id", "é", "-k", "2")
-    ended = in_ascii("consensus", *args, "--method", "majority", "-o", "-")
+def test_consensus_csv_on_stdout_is_always_utf8(non_ascii_csv):
+    non_ascii_csv.write_text(non_ascii_csv.read_text("utf-8").replace("x,", "é,", 1), "utf-8")
+    args = (str(non_ascii_csv), "--labels-only", "-l", "été,中", "--id", "é", "-k", "2")
+    ended = run_with_ascii_output("consensus", *args, "--method", "majority", "-o", "-")
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.decode("utf-8").startswith("é,consensus,confidence")
 
 
 @pytest.mark.parametrize("options", ["", "--json", "--out -"])
-def test_a_closed_stdout_is_one_line(mine, options):
+def test_closed_stdout_is_a_one_line_error(mine, options):
     command = f"{sys.executable} -m liftcluster consensus {mine} -q {BY_LABELS}"
     ended = subprocess.run(
         ["bash", "-c", f"{command} {options} >&-"], stderr=subprocess.PIPE, text=True, check=False
@@ -471,7 +473,7 @@ def test_a_closed_stdout_is_one_line(mine, options):
 
 
 @pytest.mark.long
-def test_a_closed_stdout_does_not_matter_to_who_writes_nothing_there(mine):
+def test_closed_stdout_is_ignored_by_commands_that_do_not_write_to_it(mine):
     page = mine.with_name("page.html")
     command = f"{sys.executable} -m liftcluster report {mine} -c a,b -l kmeans,ward -o {page}"
     ended = subprocess.run(
@@ -487,7 +489,7 @@ def test_a_closed_stderr_puts_no_messages_on_stdout(mine):
 
 
 @pytest.mark.long
-def test_the_flowers_are_written_beside_what_makes_them(tmp_path):
+def test_make_flowers_writes_flowers_csv_next_to_itself(tmp_path):
     copy = Path(shutil.copy(ROOT / "examples" / "make_flowers.py", tmp_path))
     subprocess.run([sys.executable, copy], check=True, cwd=ROOT)
     made = (tmp_path / "flowers.csv").read_text().splitlines()

@@ -21,7 +21,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def mistake(folder, capsys):
-    """Run a command that must fail; the line it prints, when nothing else happened."""
+    """Function that runs a command that must fail, and returns its one-line error."""
 
     def mistake(command):
         before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -39,7 +39,7 @@ def mistake(folder, capsys):
     return mistake
 
 
-# Each as the command that follows "liftcluster", for every command that reads a file.
+# The commands that read a file, with their required arguments.
 READERS = ["compare {} ", "consensus {} -k 2 --out found.csv ", "report {} --out page.html "]
 
 
@@ -48,10 +48,10 @@ READERS = ["compare {} ", "consensus {} -k 2 --out found.csv ", "report {} --out
     ("file", "content", "options", "message"),
     [
         ("mine.cvs", None, "-l u,v", "mine.cvs is not there; did you mean mine.csv?"),
-        ("far/mine.csv", None, "-l u,v", "there is no folder far"),
+        ("far/mine.csv", None, "-l u,v", "the folder far does not exist"),
         ("mine.csv", None, "-l u,w", "mine.csv has no column 'w'"),
         ("mine.csv", None, "-c x,z -l u,v", "mine.csv has no column 'z'"),
-        ("mine.csv", None, "", "say with --labels which columns are clusterings"),
+        ("mine.csv", None, "", "select the columns of clusterings with --labels"),
         ("mine.csv", None, "-c person -l u,v", "line 2, column 'person': 'p0' is not a number"),
         (
             "bad.csv",
@@ -63,7 +63,7 @@ READERS = ["compare {} ", "consensus {} -k 2 --out found.csv ", "report {} --out
         ("bad.csv", "", "-l u,v", "bad.csv is empty"),
         ("bad.csv", "x,u,v\n", "-l u,v", "a header but no rows"),
         ("bad.csv", "u\na\nb\n", "-l u,v", "bad.csv has no column 'v'"),
-        ("bad.csv", "u\na\nb\n", "-l u", "no columns of numbers"),
+        ("bad.csv", "u\na\nb\n", "-l u", "no other numeric columns"),
         ("bad.csv", b"x,u,v\n1,gr\xfcn,b\n", "-l u,v", "not UTF-8 text"),
         ("bad.csv", b"\x00\x01\x02", "-l u,v", "is not text"),
         ("bad.csv", "x,u,v\n1,a\n", "-l u,v", "line 2 has 2 cells"),
@@ -85,7 +85,7 @@ READERS = ["compare {} ", "consensus {} -k 2 --out found.csv ", "report {} --out
         ("mine.csv", None, "-l u,,v", "a name is missing between the commas"),
     ],
 )
-def test_a_wrong_input_is_one_line(mistake, folder, reader, file, content, options, message):
+def test_invalid_input_is_one_error_line(mistake, folder, reader, file, content, options, message):
     (folder / "sub").mkdir()
     (folder / "short.csv").write_text("kind,person\na,p0\nb,p99\n")
     if content is not None:
@@ -100,22 +100,40 @@ def test_a_wrong_input_is_one_line(mistake, folder, reader, file, content, optio
         ("compare", "Missing argument"),
         ("compare mine.csv -l u", "one clustering cannot be compared"),
         ("compare mine.csv -l u,v --measures rant", "--measures must be one of lift_emd"),
-        ("compare mine.csv -l u,v --tol -1", "--tol must be positive"),
+        ("compare mine.csv -l u,v --lift fourier --tol -1", "--tol must be positive"),
+        ("compare mine.csv -l u,v --tol 0.1", "--tol needs --lift fourier or structured, not auto"),
+        (
+            "compare mine.csv -l u,v --lift grid --tol 0.1",
+            "--tol needs --lift fourier or structured",
+        ),
+        (
+            "compare mine.csv -l u,v --lift exact --n-components 9",
+            "--n-components needs --lift fourier",
+        ),
+        ("compare mine.csv -l u,v --lift fourier --tol 0.1 --n-components 9", "give either"),
+        ("compare mine.csv -l u,v --lift nystrom", "did you mean 'nystroem'"),
+        ("compare mine.csv -l u,v --kernel discrete --bandwidth 2", "kernel has no bandwidth"),
+        ("compare mine.csv -l u,v --labels-only --bandwidth 2", "so bandwidth cannot apply"),
+        ("compare mine.csv -l u,v,x --labels-only --bandwidth 2", "so bandwidth cannot apply"),
+        (
+            "consensus mine.csv -l u,v -k 2 --method evidence --labels-only --lift exact",
+            "so lift cannot apply",
+        ),
         ("compare mine.csv -l u,v --labels-only --measures lift_emd", "needs the points"),
-        ("consensus mine.csv -l u,v -k many", "--n-clusters must be a whole number"),
-        ("consensus mine.csv -l u,v -k 0", "--n-clusters must be a whole number"),
+        ("consensus mine.csv -l u,v -k many", "--n-clusters must be an integer from 1, or auto"),
+        ("consensus mine.csv -l u,v -k 0", "--n-clusters must be an integer from 1, or auto"),
         ("consensus mine.csv -l u,v -k 2 --method vote", "--method must be one of lift_km"),
         ("consensus mine.csv -l u,v -k 2 --labels-only", "needs the points"),
-        ("consensus mine.csv -l u,v -k 2 --out found.xls", "no known ending"),
+        ("consensus mine.csv -l u,v -k 2 --out found.xls", "must have one of the suffixes"),
         ("consensus mine.csv -l u,v -k 2 --out far/found.csv", "there is no folder far"),
         ("consensus mine.csv -l u,v -k 2 --out .", "is a folder"),
         ("consensus mine.csv -l u,v -k 2 --out - --json", "choose one"),
-        ("report mine.csv -l u,v --out page.pdf", "no known ending"),
+        ("report mine.csv -l u,v --out page.pdf", "must have one of the suffixes"),
         ("report mine.csv -l u,v --out far/page.html", "there is no folder far"),
         ("demo --out far/page.html", "there is no folder far"),
     ],
 )
-def test_a_wrong_command_is_one_line(mistake, command, message):
+def test_invalid_command_is_one_error_line(mistake, command, message):
     assert message in mistake(command)
 
 
@@ -126,8 +144,8 @@ def test_a_wrong_command_is_one_line(mistake, command, message):
         "report mine.csv -l u,v --out found.html",
     ],
 )
-def test_a_folder_without_permission_is_refused_before_the_work(mistake, monkeypatch, command):
-    # Root may write anywhere, so the system is made to say no.
+def test_unwritable_folder_is_refused_before_computing(mistake, monkeypatch, command):
+    # Root may write anywhere, so os.access is patched.
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
     assert "cannot be written: no permission" in mistake(command)
 
@@ -139,7 +157,7 @@ def test_a_folder_without_permission_is_refused_before_the_work(mistake, monkeyp
         "report mine.csv -l u,v --out found.html",
     ],
 )
-def test_a_file_in_a_folder_without_permission_is_refused_before_the_work(
+def test_existing_file_in_unwritable_folder_is_refused_before_computing(
     mistake, folder, monkeypatch, command
 ):
     (folder / "found.csv").write_text("what was there\n")
@@ -161,7 +179,7 @@ def test_a_file_in_a_folder_without_permission_is_refused_before_the_work(
         "report mine.csv -c x,y --labels-file page.html --out page.html",
     ],
 )
-def test_a_file_that_is_read_is_never_overwritten(mistake, folder, command):
+def test_input_files_are_never_overwritten(mistake, folder, command):
     (folder / "others.csv").write_text("w\n" + "a\nb\n" * 10)
     (folder / "soft.csv").write_text("p,q\n" + "0,1\n1,0\n" * 10)
     (folder / "page.html").write_text(GOOD)
@@ -177,7 +195,7 @@ def test_a_file_that_is_read_is_never_overwritten(mistake, folder, command):
         ("consensus mine.csv -l u,v -k 2 --labels-only", "labels alone give --n-clusters"),
     ],
 )
-def test_a_mistake_is_explained_in_the_words_of_the_command_line(mistake, folder, command, words):
+def test_errors_use_command_line_option_names(mistake, folder, command, words):
     rows = "".join(f"{i},{i % 3},{i % 4},{i % 5},{i % 2},{i % 3},-1\n" for i in range(20))
     (folder / "wide.csv").write_text(f"a,b,c,d,u,v,none\n{rows}")
     message = mistake(command)
@@ -186,7 +204,7 @@ def test_a_mistake_is_explained_in_the_words_of_the_command_line(mistake, folder
     assert "argument" not in message
 
 
-def test_a_file_without_permission_is_refused(mistake, folder, monkeypatch):
+def test_unreadable_file_is_refused(mistake, folder, monkeypatch):
     real = open
 
     def guarded(path, *args, **kwargs):
@@ -195,11 +213,11 @@ def test_a_file_without_permission_is_refused(mistake, folder, monkeypatch):
         return real(path, *args, **kwargs)
 
     (folder / "secret.csv").write_text(GOOD)
-    monkeypatch.setattr("liftcluster.io.inputs.open", guarded, raising=False)
+    monkeypatch.setattr("liftcluster.io.input_checks.open", guarded, raising=False)
     assert "secret.csv cannot be read: Permission denied" in mistake("compare secret.csv -l u,v")
 
 
-def test_a_full_disk_leaves_what_was_there(mistake, folder, monkeypatch):
+def test_full_disk_keeps_the_old_file(mistake, folder, monkeypatch):
     (folder / "found.csv").write_text("what was there\n")
 
     def full(*args, **kwargs):
@@ -210,7 +228,7 @@ def test_a_full_disk_leaves_what_was_there(mistake, folder, monkeypatch):
     assert "found.csv cannot be written: No space left on device" in mistake(command)
 
 
-def test_warnings_advise_nothing_that_the_command_line_does_not_have(folder, capsys, monkeypatch):
+def test_warnings_do_not_suggest_options_missing_from_the_command_line(folder, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pymetis", None)
     with pytest.raises(SystemExit) as stopped:
         main(["consensus", "mine.csv", "-c", "x,y", "-l", "u,v", "-k", "2", "--method", "cspa"])

@@ -1,7 +1,7 @@
-"""Commands that are killed, stopped, or find the disk full: what was there stays, nothing is half.
+"""Killed or stopped commands and full disks: old files are kept, and none is partly written.
 
-The commands run as a person runs them, in a process of their own, on tables that take them from
-seconds to minutes. With ``LIFTCLUSTER_LONG`` they are stopped at many more moments.
+Each command runs in its own process, on tables that take from seconds to minutes. With
+``LIFTCLUSTER_LONG`` they are stopped at more times.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ import pytest
 import liftcluster as lc
 import liftcluster.cli
 from benchmarks.signals import LONG, START, hears, start, write_tables
-from liftcluster._util.files import replacing
+from liftcluster._util.files import atomic_write
 from liftcluster.cli import stopping
 from liftcluster.cli.stopping import Stop, stoppable
 from liftcluster.io import InputError, check_target, write_columns
@@ -46,13 +46,13 @@ def wait_until(true, process):
     pytest.fail("waited for twenty seconds")
 
 
-def wait_until_it_hears(process, by=signal.SIGTERM):
-    """Until the command has been loaded and has said what it does with signals."""
+def wait_for_signal_handlers(process, by=signal.SIGTERM):
+    """Wait until the command has been imported and has installed its signal handlers."""
     wait_until(lambda: hears(process, by), process)
 
 
 def stop(process, by):
-    """Send a signal; what the process says until it ends, and its exit code."""
+    """Send a signal; return the exit code, stdout and stderr of the process."""
     process.send_signal(by)
     try:
         out, err = process.communicate(timeout=SECONDS)
@@ -63,27 +63,27 @@ def stop(process, by):
     return process.returncode, out, err
 
 
-MOMENTS = np.linspace(0, 6, 20).round(2).tolist() if IS_LONG else [0.0, 1.5]
+DELAYS = np.linspace(0, 6, 20).round(2).tolist() if IS_LONG else [0.0, 1.5]
 FIRST = [("transport", 0.0), ("page", 0.5)]
-LISTED = [(name, after) for name in LONG for after in MOMENTS if (name, after) not in FIRST]
+LISTED = [(name, after) for name in LONG for after in DELAYS if (name, after) not in FIRST]
 
 
 @pytest.mark.parametrize(("name", "after"), [*FIRST, *(also(*case) for case in LISTED)])
-def test_an_interrupt_ends_every_long_command_at_once_and_leaves_nothing_partial(
+def test_interrupted_long_command_stops_at_once_and_leaves_no_partial_file(
     name, after, tables, tmp_path
 ):
     old = {"page.html": "the page of yesterday", "found.csv": "label\n7\n"}
     for file, text in old.items():
         (tmp_path / file).write_text(text)
     process = start(LONG[name], tables, tmp_path)
-    wait_until_it_hears(process)
+    wait_for_signal_handlers(process)
     time.sleep(after)
-    if process.poll() is not None:  # a quicker machine than any that we know
+    if process.poll() is not None:  # a very fast machine: the command has finished
         process.communicate()
         assert process.returncode == 0
         return
     code, _, err = stop(process, signal.SIGINT)
-    if code in (0, -signal.SIGINT):  # its work was done, and Python about to leave
+    if code in (0, -signal.SIGINT):  # the command had finished, and Python was exiting
         assert "Traceback" not in err
         return
     assert (code, err.splitlines()[-1:]) == (130, ["liftcluster: stopped"]), err
@@ -110,7 +110,7 @@ def unfinished(folder):
 
 
 @pytest.mark.parametrize("what", ["table", *(also(what) for what in WRITERS if what != "table")])
-def test_who_is_killed_while_writing_leaves_the_old_file_as_it_was(what, tmp_path):
+def test_killed_writer_keeps_the_old_file(what, tmp_path):
     target = tmp_path / f"found.{ENDINGS[what]}"
     target.write_text("what was there")
     script = (
@@ -126,13 +126,13 @@ def test_who_is_killed_while_writing_leaves_the_old_file_as_it_was(what, tmp_pat
     assert process.wait() == -signal.SIGKILL
     process.stderr.close()
     assert target.read_text() == "what was there"
-    left = unfinished(tmp_path)  # which nobody reads, and whose name says whose it was
+    left = unfinished(tmp_path)  # a temporary file, which no command reads
     assert {*tmp_path.iterdir()} == {target, *left}
     assert len(left) == 1
 
 
 @pytest.mark.long
-def test_who_is_terminated_while_writing_removes_what_is_half_written(tables, tmp_path):
+def test_terminated_writer_removes_its_partial_file(tables, tmp_path):
     command = (
         "consensus {huge} --labels-only -l u,v,w -k 3 --method majority -q -o {folder}/found.csv"
     )
@@ -143,12 +143,12 @@ def test_who_is_terminated_while_writing_removes_what_is_half_written(tables, tm
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_long_call_into_a_library_does_not_keep_a_command_from_stopping(tables, tmp_path):
-    # A hash of a hash of a hash ...: in Python's eyes one step, which takes minutes.
+def test_interrupt_stops_a_command_inside_a_long_library_call(tables, tmp_path):
+    # A single call into C that takes minutes, during which Python handles no signals.
     script = (
-        "import hashlib, liftcluster.cli.work as w; from liftcluster._util.files import replacing\n"
+        "import hashlib, liftcluster.cli.work as w; from liftcluster._util.files import atomic_write\n"
         "def work(*args):\n"
-        "    with replacing('page.html') as temporary:\n"
+        "    with atomic_write('page.html') as temporary:\n"
         "        temporary.write_text('half'); print('begun', flush=True)\n"
         "        hashlib.pbkdf2_hmac('sha256', b'', b'', 10**9)\n"
         "w.compare_two = work\n"
@@ -169,24 +169,24 @@ def test_a_long_call_into_a_library_does_not_keep_a_command_from_stopping(tables
 
 
 @pytest.mark.parametrize("after", [0.1, 0.3, 0.6])
-def test_an_interrupt_while_the_package_is_loaded_is_one_line(after, tables, tmp_path):
-    process = start(LONG["exact"], tables, tmp_path)  # which is not done before the signal comes
-    wait_until_it_hears(process, signal.SIGINT)
+def test_interrupt_during_import_prints_one_line(after, tables, tmp_path):
+    process = start(LONG["exact"], tables, tmp_path)  # still running when the signal is sent
+    wait_for_signal_handlers(process, signal.SIGINT)
     time.sleep(after)
     assert stop(process, signal.SIGINT) == (130, "", "liftcluster: stopped\n")
 
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, also(signal.SIGHUP)])
-def test_a_scheduler_or_a_closed_terminal_stops_a_command_as_ctrl_c_does(by, tables, tmp_path):
+def test_sigterm_and_sighup_stop_a_command_like_ctrl_c(by, tables, tmp_path):
     process = start(LONG["transport"], tables, tmp_path)
-    wait_until_it_hears(process)
+    wait_for_signal_handlers(process)
     assert stop(process, by)[::2] == (128 + by, "liftcluster: stopped\n")
 
 
 @pytest.mark.parametrize("loaded", [False, True])
-def test_an_impatient_second_interrupt_changes_nothing(loaded, tables, tmp_path):
+def test_repeated_interrupts_change_nothing(loaded, tables, tmp_path):
     process = start(LONG["exact"], tables, tmp_path)
-    wait_until_it_hears(process, signal.SIGTERM if loaded else signal.SIGINT)
+    wait_for_signal_handlers(process, signal.SIGTERM if loaded else signal.SIGINT)
     time.sleep(0.3)
     for _ in range(20):
         process.send_signal(signal.SIGINT)
@@ -195,7 +195,7 @@ def test_an_impatient_second_interrupt_changes_nothing(loaded, tables, tmp_path)
 
 
 def limited(bytes_):
-    """Files may not grow beyond so many bytes, which to a writer is a disk that is full."""
+    """Limit the size of files, which a writer sees as a full disk."""
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_, bytes_))
 
 
@@ -215,7 +215,7 @@ def limited(bytes_):
         also("report {middling} -c x,y,z -l u,v --out {folder}/page.html"),
     ],
 )
-def test_a_disk_that_fills_up_leaves_what_was_there(command, tables, tmp_path):
+def test_disk_filling_up_while_writing_keeps_the_old_file(command, tables, tmp_path):
     words = command.format(
         large=tables / "large.csv", middling=tables / "middling.csv", folder=tmp_path
     ).split()
@@ -240,14 +240,14 @@ def test_a_disk_that_fills_up_leaves_what_was_there(command, tables, tmp_path):
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        ("mine.csv/found.csv", "there is no folder"),  # below a file
-        ("/proc/found.csv", "cannot be written"),  # where even root makes no files
+        ("mine.csv/found.csv", "there is no folder"),  # inside a file
+        ("/proc/found.csv", "cannot be written"),  # where even root cannot create files
         ("round.csv", "Too many levels of symbolic links"),
-        ("lost.csv", "there is no folder"),  # a link into nowhere
+        ("lost.csv", "there is no folder"),  # a dangling link
         ("x" * 300 + ".csv", "File name too long"),
     ],
 )
-def test_a_place_that_takes_no_files_is_one_line(place, message, tmp_path, monkeypatch, capsys):
+def test_unwritable_output_path_is_a_one_line_error(place, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("mine.csv").write_text("u,v\na,b\nb,a\na,a\n")
     Path("round.csv").symlink_to("round.csv")
@@ -261,14 +261,14 @@ def test_a_place_that_takes_no_files_is_one_line(place, message, tmp_path, monke
     assert len(shown.splitlines()) == 1
 
 
-def test_a_name_as_long_as_names_can_be_is_written(tmp_path):
+def test_file_name_of_maximum_length_is_written(tmp_path):
     target = tmp_path / ("x" * 251 + ".csv")
     write_columns(target, {"label": np.array([7])})
     assert target.read_text() == "label\n7\n"
     lc.represent([[0.0], [1.0]], [0, 1]).save(tmp_path / ("x" * 251 + ".npz"))
 
 
-def test_a_link_that_leads_round_is_refused_by_name(tmp_path):
+def test_circular_symbolic_link_is_refused_with_its_path(tmp_path):
     link = tmp_path / "round.npz"
     link.symlink_to(link)
     with pytest.raises(OSError, match="symbolic links") as caught:
@@ -279,7 +279,7 @@ def test_a_link_that_leads_round_is_refused_by_name(tmp_path):
     assert link.is_symlink()
 
 
-def test_output_through_a_full_device_is_one_line():
+def test_output_to_a_full_device_is_a_one_line_error():
     with open("/dev/full", "w") as full:
         ended = subprocess.run(
             [*START, "measures"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
@@ -290,7 +290,7 @@ def test_output_through_a_full_device_is_one_line():
 
 @pytest.fixture
 def signals():
-    """Signals as they were, however a test leaves them."""
+    """Restore the signal handlers after the test."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.getsignal(number) for number in numbers}
     yield
@@ -304,10 +304,10 @@ def test_a_signal_interrupts_the_work_once_and_gives_its_exit_code(by, signals):
     with pytest.raises(KeyboardInterrupt), stoppable(stop):
         signal.raise_signal(by)
     assert (stop.wanted, stop.exit_code) == (True, 128 + by)
-    signal.raise_signal(by)  # which nobody hears
+    signal.raise_signal(by)  # ignored
 
 
-def test_a_signal_that_was_ignored_before_stays_so(signals):
+def test_ignored_signal_stays_ignored(signals):
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
     stop = Stop()
     with stoppable(stop):
@@ -315,18 +315,18 @@ def test_a_signal_that_was_ignored_before_stays_so(signals):
     assert not stop.wanted
 
 
-def test_signals_are_as_they_were_where_nobody_sent_one(signals):
+def test_signal_handlers_are_restored_without_a_signal(signals):
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     with stoppable(Stop()):
         assert signal.getsignal(signal.SIGTERM) != before[0]
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
 
 
-def test_work_that_does_not_heed_an_interrupt_is_ended(signals, monkeypatch, tmp_path, capfd):
+def test_work_that_ignores_an_interrupt_is_terminated(signals, monkeypatch, tmp_path, capfd):
     ended = []
-    monkeypatch.setattr(stopping, "_PATIENCE", 0.01)
+    monkeypatch.setattr(stopping, "_GRACE_PERIOD", 0.01)
     monkeypatch.setattr(stopping.os, "_exit", ended.append)
-    with stoppable(Stop()), replacing(tmp_path / "found.csv") as temporary:
+    with stoppable(Stop()), atomic_write(tmp_path / "found.csv") as temporary:
         temporary.write_text("half")
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGTERM)
@@ -338,7 +338,7 @@ def test_work_that_does_not_heed_an_interrupt_is_ended(signals, monkeypatch, tmp
     assert capfd.readouterr().err == "liftcluster: stopped\n"
 
 
-def test_a_stopped_command_ends_at_once_by_its_exit_code(signals, monkeypatch, tmp_path, capsys):
+def test_stopped_command_exits_at_once_with_its_exit_code(signals, monkeypatch, tmp_path, capsys):
     path = tmp_path / "mine.csv"
     path.write_text("x,u,v\n0,a,b\n1,b,b\n")
     ended = []
@@ -351,7 +351,7 @@ def test_a_stopped_command_ends_at_once_by_its_exit_code(signals, monkeypatch, t
     assert capsys.readouterr().err == "liftcluster: stopped\n"
 
 
-def test_a_command_in_another_thread_leaves_signals_alone(tmp_path):
+def test_command_in_another_thread_does_not_change_signal_handlers(tmp_path):
     before = signal.getsignal(signal.SIGTERM)
 
     def work():

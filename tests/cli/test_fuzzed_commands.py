@@ -1,4 +1,4 @@
-"""Any words on the command line: an answer or one line, exit code 0 or 2, never a trace.
+"""Random command lines: a result or a one-line error, exit code 0 or 2, never a traceback.
 
 The seeds are fixed unless ``LIFTCLUSTER_LONG`` asks for more examples than usual.
 """
@@ -33,7 +33,7 @@ VALUES = {
     "--method": ["lift_km", "majority", "evidence", "medoid", "cspa", "hgpa", "no"],
     "--kernel": ["gaussian", "laplace", "discrete", "matern", "no"],
     "--bandwidth": ["1", "median/4", "1,2", "0", "-1", "nan", "inf", "1e-320", "1e308", "auto", "x"],
-    "--lift": ["exact", "fourier", "grid", "structured", "nystrom", "auto", "no"],
+    "--lift": ["exact", "fourier", "grid", "structured", "nystroem", "auto", "no"],
     "--n-components": ["1", "64", "0", "-3", "1e3", "1000000000000", "99999999999999999999"],
     "--tol": ["0.1", "0", "-1", "nan", "x"],
     "--seed": ["0", "7", "-1", "4294967296", "x"],
@@ -51,9 +51,9 @@ FILES = ["mine.csv", "other.csv", "bad.csv", "empty.csv", "gone.csv", ".", "", "
 
 
 @st.composite
-def words(draw):
+def arguments(draw):
     command = draw(st.sampled_from(COMMANDS))
-    usual = draw(st.booleans())  # so that most commands get somewhere
+    usual = draw(st.booleans())  # so that most commands do some work
     file = (
         ["mine.csv", "-l", "u,v"] if usual else draw(st.lists(st.sampled_from(FILES), max_size=2))
     )
@@ -91,25 +91,25 @@ def run(args):
 
 @pytest.mark.filterwarnings("default")
 @fuzzed
-@given(words())
-def test_any_words_are_an_answer_or_one_line(folder, words):
-    if words[0] == "demo":
-        words = ["demo", "--out", "gone/page.html", *words[1:]]
+@given(arguments())
+def test_any_arguments_give_a_result_or_a_one_line_error(folder, arguments):
+    if arguments[0] == "demo":
+        arguments = ["demo", "--out", "gone/page.html", *arguments[1:]]
     before = os.getcwd()
     os.chdir(folder)
     kept = (folder / "mine.csv").read_bytes()
     try:
-        code, out, err = run(words)
+        code, out, err = run(arguments)
     finally:
         os.chdir(before)
-    assert code in (0, 2), (words, err)
-    if "--debug" not in words:
-        assert "Traceback" not in out + err, words
-        assert all(line.startswith("liftcluster: ") for line in err.splitlines()), (words, err)
+    assert code in (0, 2), (arguments, err)
+    if "--debug" not in arguments:
+        assert "Traceback" not in out + err, arguments
+        assert all(line.startswith("liftcluster: ") for line in err.splitlines()), (arguments, err)
     if code == 2:
-        assert err.splitlines()[-1].startswith("liftcluster: "), words
-    assert (folder / "mine.csv").read_bytes() == kept, words
-    assert not [path for path in folder.iterdir() if path.name.endswith(".tmp")], words
+        assert err.splitlines()[-1].startswith("liftcluster: "), arguments
+    assert (folder / "mine.csv").read_bytes() == kept, arguments
+    assert not [path for path in folder.iterdir() if path.name.endswith(".tmp")], arguments
 
 
 NAMES = st.one_of(
@@ -120,8 +120,8 @@ NAMES = st.one_of(
 
 @settings(max_examples=examples(25), derandomize=not IS_LONG)
 @given(NAMES, NAMES, NAMES)
-def test_a_page_takes_any_name_and_can_be_written(folder, name, cluster, title):
-    """Whatever clusterings, clusters and pages are called, the page is one HTML file in UTF-8."""
+def test_report_with_any_names_is_valid_html_in_utf8(folder, name, cluster, title):
+    """For any names of clusterings, clusters and pages, the page is one HTML file in UTF-8."""
     u, v = np.array([cluster, "b", cluster, "b"], dtype=object), [0, 0, 1, 1]
     if not name.split() or name.split() == ["plain"]:
         return
@@ -141,8 +141,8 @@ def test_a_page_takes_any_name_and_can_be_written(folder, name, cluster, title):
 PLAIN = lc.make_report({"a": [0, 1], "b": [0, 0]}, [[0.0], [1.0]], title="plain", rng=0).html()
 
 
-def test_the_command_line_is_what_was_tested():
-    """That the streams of ``run`` are used at all."""
+def test_run_captures_the_streams_of_the_command_line():
+    """The tests above rely on the streams that ``run`` returns."""
     code, out, _ = run(["measures"])
     assert code == 0
     assert "lift_emd" in out

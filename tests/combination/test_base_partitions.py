@@ -1,4 +1,4 @@
-"""Base partitions: seeded, as described, and independent of the unit of length."""
+"""Base partitions: reproducible, in agreement with scikit-learn, and invariant to scaling."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from support.consensus_cases import separated_blobs
 from support.generators import blobs
 
 
-def test_base_partitions_are_seeded_and_as_described():
+def test_base_partitions_are_reproducible_and_agree_with_scikit_learn():
     X, _ = separated_blobs(np.random.default_rng(0), 100, 2)
     paper = lc.base_partitions(X, 4, rng=0)
     assert [p.k for p in paper] == [4] * 5
@@ -26,7 +26,7 @@ def test_base_partitions_are_seeded_and_as_described():
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e200, 1e300])
-def test_base_partitions_do_not_depend_on_the_unit_of_length(scale):
+def test_base_partitions_are_invariant_to_scaling(scale):
     X, _ = blobs(np.random.default_rng(0), 30, 2, k=3)
     for kind in ("paper", "kmeans"):
         plain, scaled = (lc.base_partitions(Z, 3, kind, rng=0, n_partitions=3) for Z in (X, X * scale))  # fmt: skip
@@ -34,6 +34,6 @@ def test_base_partitions_do_not_depend_on_the_unit_of_length(scale):
             assert lc.distance(p, q, measure="rand") == 0
 
 
-def test_base_partitions_say_that_too_few_places_are_different():
+def test_base_partitions_warn_about_too_few_distinct_points():
     with pytest.warns(UserWarning, match="some partitions have only 1"):
         lc.base_partitions(np.ones((6, 2)), 3, rng=0)

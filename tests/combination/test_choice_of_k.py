@@ -1,4 +1,4 @@
-"""The number of clusters of a consensus: found where it is clear, by every criterion."""
+"""The number of clusters of a consensus, chosen by every criterion."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from liftcluster.combination.methods.tuples import LabelTuples
 from support.consensus_cases import WORSE, noisy_inputs, separated_blobs
 
 
-def test_fewer_clusters_than_asked_for_are_said():
+def test_fewer_clusters_than_requested_warn():
     X, labels = separated_blobs(np.random.default_rng(0), 50, 2, k=3)
     with pytest.warns(UserWarning, match="10 clusters were asked for, but the inputs' 3 clusters"):
         found = lc.consensus([labels], 10, X, rng=0)
@@ -30,7 +30,7 @@ def clear_clusters(rng, k, n_each=60):
 
 
 @pytest.mark.parametrize("criterion", ["eigengap", "silhouette"])
-def test_the_number_of_clusters_is_found_where_it_is_clear(criterion):
+def test_number_of_well_separated_clusters_is_found(criterion):
     rng = np.random.default_rng(0)
     for k in (2, 3, 5):
         X, labels = clear_clusters(rng, k)
@@ -43,8 +43,8 @@ def test_the_number_of_clusters_is_found_where_it_is_clear(criterion):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 6])
-def test_the_number_is_found_from_inputs_that_only_split_the_clusters(k):
-    """As inputs of too many clusters do, on which the variance ratio grows with every split."""
+def test_number_of_clusters_is_found_from_finer_inputs(k):
+    """Inputs have too many clusters, for which the variance ratio grows with every split."""
     rng = np.random.default_rng(k)
     X, labels = clear_clusters(rng, k)
     inputs = []
@@ -55,13 +55,13 @@ def test_the_number_is_found_from_inputs_that_only_split_the_clusters(k):
     assert choose_k(rep, LabelTuples.from_partitions(inputs)).k == k
 
 
-def test_eigengaps_are_their_formula():
+def test_relative_eigengaps_equal_their_formula():
     rng = np.random.default_rng(0)
     A = rng.random((8, 8))
     A = A + A.T
     values = np.sort(np.linalg.eigvals(A / A.sum(axis=1, keepdims=True)).real)[::-1]
     expected = [1 - (1 - values[k - 1]) / (1 - values[k]) for k in range(1, 8)]
-    keep = values[1:] >= 0  # below zero a walk alternates, which is no slower than forgetting
+    keep = values[1:] >= 0  # the formula holds where eigenvalues are not negative
     np.testing.assert_allclose(
         relative_eigengaps(A)[:-1][keep], np.array(expected)[keep], atol=1e-7
     )
@@ -84,7 +84,7 @@ def test_every_criterion_has_a_curve(criterion):
         choose_k(rep)
 
 
-def test_the_eigengap_counts_as_far_as_clusters_are_well_grouped():
+def test_eigengap_criterion_is_weighted_by_the_silhouette():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 2))
     parts = [lc.Partition.from_labels(rng.integers(k, size=40)) for k in (3, 2, 3)]
@@ -99,7 +99,7 @@ def test_auto_hardens_soft_inputs_to_count_their_clusters():
     rng = np.random.default_rng(0)
     X, labels = clear_clusters(rng, 3)
     soft = [0.8 * np.eye(4)[p] + 0.05 for p in noisy_inputs(rng, labels, share=0.05)]
-    for lift in ("exact", "nystrom"):
+    for lift in ("exact", "nystroem"):
         found = lc.consensus([*soft, labels], "auto", X, lift=lift, rng=0)
         assert found.n_clusters == 3
         assert found.curve.criterion == "eigengap"
@@ -112,7 +112,7 @@ def test_auto_hardens_soft_inputs_to_count_their_clusters():
 
 
 @WORSE
-def test_auto_chooses_and_shows_its_curve():
+def test_auto_chooses_k_and_plots_its_curve():
     rng = np.random.default_rng(0)
     labels = np.arange(150) % 3
     X = 10 * np.eye(3)[labels] + rng.standard_normal((150, 3)) / 3
@@ -129,7 +129,7 @@ def test_auto_chooses_and_shows_its_curve():
 
 
 @pytest.mark.parametrize("method", ["majority", "medoid"])
-def test_a_method_that_chooses_k_itself_says_so(method):
+def test_method_that_chooses_k_itself_warns_if_k_differs(method):
     X, labels = separated_blobs(np.random.default_rng(0), 60, 2)
     with pytest.warns(
         UserWarning, match=f"{method} chooses the number of clusters itself: 4, not 2"
@@ -138,9 +138,9 @@ def test_a_method_that_chooses_k_itself_says_so(method):
     assert lc.consensus([labels] * 3, 4, X, method=method, rng=0).n_clusters == 4
 
 
-def test_a_method_that_is_asked_for_k_does_not_say_that_it_chooses():
+def test_method_that_takes_k_does_not_warn_that_it_chooses_k():
     inputs = [[0, 0, 1, 1], [0, 0, 1, 1]]
-    with pytest.warns(UserWarning, match="clusters") as said:
+    with pytest.warns(UserWarning, match="clusters") as record:
         found = lc.consensus(inputs, 3, method="evidence")
     assert found.n_clusters == 2
-    assert ["only 2 groups" in str(warning.message) for warning in said] == [True]
+    assert ["only 2 groups" in str(warning.message) for warning in record] == [True]

@@ -1,4 +1,4 @@
-"""consensus: the same clusters for equal inputs, planted ones through noise, and clear errors."""
+"""consensus: equal inputs, planted clusters with noise, and errors."""
 
 import numpy as np
 import pytest
@@ -21,16 +21,16 @@ def test_the_consensus_of_equal_inputs_is_that_input(method):
 
 
 @pytest.mark.parametrize("method", ["lift_km", "lift_hac", "lift_graph", "evidence"])
-def test_equal_inputs_are_the_consensus_wherever_their_points_lie(method):
+def test_consensus_of_equal_inputs_does_not_depend_on_positions(method):
     rng = np.random.default_rng(0)
-    labels = (np.arange(60) + 1) % 3  # whose numbers stay, too
+    labels = (np.arange(60) + 1) % 3  # label numbers are kept, too
     found = lc.consensus([labels, 2 - labels], 3, rng.random((60, 2)), method=method, rng=0)
     np.testing.assert_array_equal(found.labels, labels)
 
 
 @pytest.mark.parametrize("method", TAKES_K)
 @WORSE
-def test_planted_clusters_are_found_through_noise(method):
+def test_planted_clusters_are_recovered_from_noisy_inputs(method):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 300, 2, k=3)
     found = lc.consensus(noisy_inputs(rng, labels), 3, X, method=method, rng=0)
@@ -39,15 +39,15 @@ def test_planted_clusters_are_found_through_noise(method):
 
 
 @WORSE
-def test_many_points_in_many_dimensions_are_told_apart_by_landmarks():
-    """At a quarter of the median distance, similarities in many dimensions are next to nothing."""
+def test_many_points_in_many_dimensions_use_nystroem_landmarks():
+    """At a quarter of the median distance, similarities in many dimensions are close to zero."""
     rng = np.random.default_rng(0)
     n = 5400
     labels = np.arange(n) % 6
     X = 0.75 * rng.standard_normal((6, 100))[labels] + rng.standard_normal((n, 100))
     found = lc.consensus(noisy_inputs(rng, labels, m=4), 6, X, rng=0)
-    assert found.representation.lift.kind == "nystrom"
-    assert found.representation.n_components == 500  # as the documentation says
+    assert found.representation.lift.kind == "nystroem"
+    assert found.representation.n_components == 500  # as documented
     assert adjusted_rand_score(labels, found.labels) > 0.98
     fourier = lc.consensus(noisy_inputs(rng, labels, m=4), 6, X, lift="fourier", rng=0)
     assert fourier.representation.lift.kind == "fourier"
@@ -55,11 +55,11 @@ def test_many_points_in_many_dimensions_are_told_apart_by_landmarks():
 
 
 @WORSE
-def test_few_points_have_landmarks_if_components_are_asked_for():
+def test_few_points_use_nystroem_landmarks_if_requested():
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 90, 2, k=3)
-    found = lc.consensus(noisy_inputs(rng, labels), 3, X, n_components=40, rng=0)
-    assert found.representation.lift.kind == "nystrom"
+    found = lc.consensus(noisy_inputs(rng, labels), 3, X, lift=lc.Nystroem(40), rng=0)
+    assert found.representation.lift.kind == "nystroem"
     assert found.representation.n_components == 40
     assert lc.consensus(noisy_inputs(rng, labels), 3, X, rng=0).representation.lift.kind == "exact"
 
@@ -74,17 +74,17 @@ def test_few_points_have_landmarks_if_components_are_asked_for():
     ids=lambda c: type(c).__name__,
 )
 @WORSE
-def test_any_clusterer_of_vectors_can_stand_in(clusterer):
+def test_scikit_learn_clusterers_can_be_the_method(clusterer):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 150, 2, k=3)
     found = lc.consensus(noisy_inputs(rng, labels), 3, X, method=clusterer, rng=0)
-    assert found.method == "lift_km"  # for which it stands in
+    assert found.method == "lift_km"  # which it replaces
     assert adjusted_rand_score(labels, found.labels) > 0.8
 
 
 @pytest.mark.parametrize("method", [*LIFTED, "lwea", "lwgp", "evidence"])
 @WORSE
-def test_missing_labels_soft_memberships_and_different_k_are_welcome(method):
+def test_missing_labels_soft_memberships_and_different_k_are_accepted(method):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 200, 2, k=3)
     hole = labels.astype(float)
@@ -99,7 +99,7 @@ def test_missing_labels_soft_memberships_and_different_k_are_welcome(method):
 
 @pytest.mark.parametrize("method", LIFTED)
 @WORSE
-def test_order_of_partitions_and_points_and_names_do_not_matter(method):
+def test_relabelling_and_reordering_hardly_change_the_consensus(method):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 150, 2, k=3)
     inputs = noisy_inputs(rng, labels, share=0.1)
@@ -127,9 +127,9 @@ def test_label_only_methods_need_no_points():
         "Consensus(lwgp of 6 partitions: 3 clusters, mean confidence "
         f"{found.confidence.mean():.2f})"
     )
-    with pytest.raises(ValueError, match="give consensus the argument X"):
+    with pytest.raises(ValueError, match="predict needs a consensus that was fitted with X"):
         found.predict(np.zeros((1, 2)))
-    medoid = lc.consensus(inputs, 3, method="medoid", measure="nmi", rng=0)
+    medoid = lc.consensus(inputs, 3, method="medoid", rng=0, method_options={"measure": "nmi"})
     D = lc.distance_matrix(inputs, measure="nmi")
     np.testing.assert_array_equal(medoid.labels, inputs[D.sum(axis=1).argmin()])
 
@@ -143,7 +143,7 @@ def test_label_only_methods_need_no_points():
     ],
 )
 @WORSE
-def test_the_bandwidth_is_that_of_the_method_unless_given(method, rule):
+def test_default_bandwidth_depends_on_the_method(method, rule):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 60, 2, k=3)
     inputs = noisy_inputs(rng, labels)
@@ -158,15 +158,19 @@ def test_the_bandwidth_is_that_of_the_method_unless_given(method, rule):
     assert lift.kernel.bandwidths == (1.0, 2.0)
 
 
-def test_a_clusterer_has_its_own_settings():
-    with pytest.raises(TypeError, match="its own settings; got linkage"):
+def test_method_options_are_refused_for_a_clusterer():
+    with pytest.raises(ValueError, match="its own settings; got linkage"):
         lc.consensus(
-            [[0, 0, 1], [0, 1, 1]], 2, np.eye(3), method=AgglomerativeClustering(), linkage="single"
+            [[0, 0, 1], [0, 1, 1]],
+            2,
+            np.eye(3),
+            method=AgglomerativeClustering(),
+            method_options={"linkage": "single"},
         )
 
 
 @WORSE
-def test_points_that_no_input_labels_go_where_they_lie():
+def test_unlabelled_points_are_assigned_by_position():
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 200, 2, k=4)
     inputs = np.array(noisy_inputs(rng, labels))
@@ -177,27 +181,27 @@ def test_points_that_no_input_labels_go_where_they_lie():
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "message"),
     [
         (lambda p, X: lc.consensus(p, 2), "this needs the points X; .* methods cspa, hgpa, .*medoid$"),
         (lambda p, X: lc.consensus(p, 2, method="lift_graph"), "this needs the points X"),
         (lambda p, X: lc.consensus(p, 2, method=AgglomerativeClustering()), "this needs the points X"),
         (lambda p, X: lc.consensus(p, "auto", method="lwgp"), "this needs the points X"),
         (lambda p, X: lc.consensus(p, 0, X), "n_clusters must be at least 1"),
-        (lambda p, X: lc.consensus(p, np.array([2, 3]), X), "n_clusters must be a whole number"),
-        (lambda p, X: lc.consensus(p, "many", X), "n_clusters must be a whole number"),
+        (lambda p, X: lc.consensus(p, np.array([2, 3]), X), "n_clusters must be an integer"),
+        (lambda p, X: lc.consensus(p, "many", X), "n_clusters must be an integer"),
         (lambda p, X: lc.consensus(p, 2, X, method="best"), "method must be one of lift_km"),
-        (lambda p, X: lc.consensus(p, 2, X, n_init=0), "n_init must be at least 1"),
+        (lambda p, X: lc.consensus(p, 2, X, method_options={"n_init": 0}), "n_init must be at least 1"),
         (lambda p, X: lc.consensus(p, 2, X, lift=np.array(["auto", "auto"])), "lift must be one of"),
         (lambda p, X: lc.consensus([], 2, X), "no partitions"),
-        (lambda p, X: lc.consensus(p, 2, X, method="lift_hac", linkage="centroid"), "linkage must be"),
+        (lambda p, X: lc.consensus(p, 2, X, method="lift_hac", method_options={"linkage": "centroid"}), "linkage must be"),
         (lambda p, X: lc.base_partitions(X, 100), "n_clusters=100 is more than the 6 points"),
         (lambda p, X: lc.base_partitions(X, 2, "all"), "kind must be one of"),
     ],
 )  # fmt: skip
-def test_bad_calls_are_refused(call, says):
+def test_bad_calls_are_refused(call, message):
     X = np.arange(12.0).reshape(6, 2)
-    with pytest.raises((TypeError, ValueError), match=f"^{says}"):
+    with pytest.raises((TypeError, ValueError), match=f"^{message}"):
         call([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]], X)
 
 
@@ -205,12 +209,12 @@ LABEL_METHODS = [m.name for m in lc.METHODS.values() if m.needs in ("labels", "d
 
 
 @pytest.mark.parametrize("method", LABEL_METHODS)
-def test_inputs_that_nothing_links_are_refused_in_plain_words(method):
+def test_inputs_without_common_labelled_points_are_refused(method):
     left, right = [0, 0, 1, 1, -1, -1, -1, -1], [-1, -1, -1, -1, 0, 0, 1, 1]
-    says = "'left' and 'right' share no labelled point.*give the points X"
-    with pytest.raises(ValueError, match=says):
+    message = "'left' and 'right' share no labelled point.*give the points X"
+    with pytest.raises(ValueError, match=message):
         lc.consensus({"left": left, "right": right}, 2, method=method, rng=0)
-    with pytest.raises(ValueError, match=says):  # nor does a point that weighs nothing
+    with pytest.raises(ValueError, match=message):  # a point of weight zero is not a common point
         lc.consensus(
             {"left": [0, 0, 1, 1, 1, -1, -1, -1], "right": right},
             2,
@@ -222,24 +226,24 @@ def test_inputs_that_nothing_links_are_refused_in_plain_words(method):
 
 @pytest.mark.filterwarnings("ignore:(majority|medoid) chooses")
 @pytest.mark.parametrize("method", ["cspa", "mcla", "hbgf", "lwea", "lwgp", "evidence", "majority"])
-def test_inputs_that_share_no_point_are_combined_through_others(method):
-    """Two restrictions of a clustering, and the whole of it: nothing is in doubt."""
+def test_disjoint_inputs_are_combined_through_other_inputs(method):
+    """Two restrictions of a clustering and the clustering itself determine the consensus."""
     truth = np.repeat([0, 1, 2], [20, 40, 20])
     left, right = np.where(np.arange(80) < 40, truth, -1), np.where(np.arange(80) < 40, -1, truth)
     options = {"partitioner": "spectral"} if method in ("cspa", "mcla", "hbgf") else {}
     options |= {"whole_tuples": True} if lc.METHODS[method].balanced else {}
-    found = lc.consensus([left, right, truth], 3, method=method, rng=0, **options)
+    found = lc.consensus([left, right, truth], 3, method=method, rng=0, method_options=options)
     assert adjusted_rand_score(found.labels, truth) == 1
     assert found.mean_distance == found.best_input_distance == 0
 
 
-def test_the_medoid_of_inputs_that_share_no_point_is_refused():
+def test_medoid_of_disjoint_inputs_is_refused():
     inputs = {"a": [0, 0, 1, -1], "b": [-1, -1, -1, 0], "c": [0, 0, 1, 1]}
     with pytest.raises(ValueError, match="medoid compares every two inputs, and 'a' and 'b'"):
         lc.consensus(inputs, 2, method="medoid")
 
 
-def test_partitions_that_share_no_point_have_a_consensus():
+def test_disjoint_inputs_have_a_consensus_with_points():
     inputs = [[0, 0, 1, 1, None, None, None, None], [None, None, None, None, 0, 0, 1, 1]]
     found = lc.consensus(inputs, 2, np.eye(8), method="mcla", rng=0)
     assert found.n_clusters == 2

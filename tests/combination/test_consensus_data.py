@@ -1,4 +1,4 @@
-"""Consensus on the paper's data sets, where a folder of them is at hand (LIFTCLUSTER_DATA)."""
+"""Consensus on the paper's data sets, if the folder LIFTCLUSTER_DATA is available."""
 
 import os
 from pathlib import Path
@@ -28,7 +28,7 @@ PAPER = {
 @pytest.mark.filterwarnings(
     "ignore:the consensus is farther", r"ignore:\d+ clusters were asked for"
 )
-def test_rand_distances_are_the_papers_or_better(name, method):
+def test_rand_distances_are_not_worse_than_in_the_paper(name, method):
     rows = np.genfromtxt(FOLDER / f"{name}.csv", delimiter=",", skip_header=1, dtype=str)
     X, classes = rows[:, :-1].astype(float), rows[:, -1]  # raw features, as in the paper
     k = len(set(classes))

@@ -1,4 +1,4 @@
-"""What a consensus carries: confidence, composition, distances to its inputs, predictions."""
+"""Attributes of a consensus: confidence, composition, distances to its inputs, predictions."""
 
 import re
 import warnings
@@ -8,17 +8,17 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
-from liftcluster.combination.by_vectors import distances_to_inputs, listed_parts, shares_of_scores
-from liftcluster.combination.methods.lifted import (
-    lift_ssd,
-)
+from liftcluster.combination.evaluation import distances_to_inputs
+from liftcluster.combination.methods.lifted import lift_ssd
+from liftcluster.combination.result import _list as listed_parts
+from liftcluster.combination.result import shares_of_scores
 from support.consensus_cases import TAKES_K, WORSE, noisy_inputs, separated_blobs
 
 
 @pytest.mark.filterwarnings("ignore:majority chooses")
 @pytest.mark.parametrize("method", [*TAKES_K, "majority", "medoid"])
 @WORSE
-def test_a_consensus_carries_everything_it_promises(method):
+def test_consensus_has_its_documented_attributes(method):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 150, 2, k=3)
     inputs = {f"p{i}": p for i, p in enumerate(noisy_inputs(rng, labels))}
@@ -51,16 +51,16 @@ def test_a_consensus_carries_everything_it_promises(method):
 
 
 def literal_confidence(found):
-    """How far each point's membership in its own cluster is ahead of all others; noise is not."""
-    ahead = []
+    """Membership in the own cluster minus the largest other one, at least 0; 0 for noise."""
+    margins = []
     for shares, label in zip(found.memberships, found.labels, strict=True):
         others = np.delete(shares, label)
-        ahead.append(0 if label < 0 else shares[label] - others.max() if len(others) else 1)
-    return np.maximum(ahead, 0)
+        margins.append(0 if label < 0 else shares[label] - others.max() if len(others) else 1)
+    return np.maximum(margins, 0)
 
 
 @WORSE
-def test_points_may_be_in_another_cluster_than_their_labels_suggest_and_are_not_sure_then():
+def test_confidence_is_zero_if_another_membership_is_larger():
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 150, 2, k=3)
     found = lc.consensus(noisy_inputs(rng, labels, share=0.6), 3, X, method="lift_graph", rng=0)
@@ -69,15 +69,15 @@ def test_points_may_be_in_another_cluster_than_their_labels_suggest_and_are_not_
     np.testing.assert_allclose(found.confidence, literal_confidence(found), atol=1e-12)
 
 
-def test_a_single_cluster_is_sure():
+def test_confidence_in_a_single_cluster_is_one():
     found = lc.consensus([[0, 0, 1, 1], [0, 1, 1, 1]], 1, np.eye(4), method="lift_graph", rng=0)
     assert found.confidence.tolist() == [1] * 4
 
 
-@pytest.mark.parametrize("lift", ["exact", "fourier", "nystrom"])
+@pytest.mark.parametrize("lift", ["exact", "fourier", "nystroem"])
 @pytest.mark.parametrize("method", ["lift_km", "lift_hac"])
 @WORSE
-def test_points_go_to_the_most_similar_centre_old_and_new(method, lift):
+def test_labels_and_predictions_are_the_most_similar_centre(method, lift):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 200, 3, k=4)
     found = lc.consensus(noisy_inputs(rng, labels), 4, X, method=method, lift=lift, rng=0)
@@ -88,13 +88,13 @@ def test_points_go_to_the_most_similar_centre_old_and_new(method, lift):
     assert adjusted_rand_score(labels, found.labels) > 0.8
 
 
-def test_negative_scores_count_for_nothing():
+def test_negative_scores_are_clipped_to_zero():
     scores = np.array([[1.0, 3.0], [1e-9, 3e-9], [-1.0, 2.0], [-1.0, -2.0], [0.0, 0.0]])
     expected = [[0.25, 0.75], [0.25, 0.75], [0, 1], [0.5, 0.5], [0.5, 0.5]]
     np.testing.assert_allclose(shares_of_scores(scores), expected)
 
 
-def test_a_soft_medoid_with_noise_is_a_hard_consensus_that_is_unsure_of_noise():
+def test_soft_medoid_is_a_hard_consensus_with_zero_confidence_in_noise():
     X = np.arange(6.0)[:, None]
     soft = np.array([[0.8, 0.1, 0.1]] * 3 + [[0.1, 0.1, 0.8]] * 2 + [[0, 0, 0]])
     found = lc.consensus([soft, soft, [0, 0, 0, 1, 1, -1]], 2, X, method="medoid", rng=0)
@@ -105,7 +105,7 @@ def test_a_soft_medoid_with_noise_is_a_hard_consensus_that_is_unsure_of_noise():
     assert (found.confidence[:-1] > 0.5).all()
 
 
-def test_a_consensus_worse_than_its_inputs_is_said():
+def test_consensus_farther_from_the_inputs_than_an_input_warns():
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 100, 2, k=4)
     with pytest.warns(UserWarning, match=r"farther from its inputs .* method=.medoid"):
@@ -115,20 +115,20 @@ def test_a_consensus_worse_than_its_inputs_is_said():
     assert medoid.mean_distance < medoid.best_input_distance
 
 
-def test_a_single_input_has_no_other_that_would_have_served_better():
+def test_single_input_does_not_warn_about_a_farther_consensus():
     X, labels = separated_blobs(np.random.default_rng(0), 100, 2, k=4)
     found = lc.consensus([labels], 2, X, method="lift_graph", rng=0)
     assert found.mean_distance > found.best_input_distance == 0
 
 
-def test_either_of_two_inputs_may_have_served_better():
+def test_two_inputs_warn_about_a_farther_consensus():
     X, labels = separated_blobs(np.random.default_rng(0), 100, 2, k=4)
     with pytest.warns(UserWarning, match="farther from its inputs"):
         lc.consensus([labels, labels], 2, X, method="lift_graph", rng=0)
 
 
-def test_a_medoid_is_not_said_to_be_worse_than_an_input():
-    """By the variation of information it is, and it was asked for by another measure."""
+def test_medoid_does_not_warn_about_a_farther_consensus():
+    """It is farther by the variation of information, but was chosen by another measure."""
     inputs = [
         [1, 0, 0, 0, 0, 1, 1, 1],
         [0, 0, 0, 0, 0, 0, 0, 1],
@@ -136,12 +136,12 @@ def test_a_medoid_is_not_said_to_be_worse_than_an_input():
         [1, 0, 0, 1, 0, 1, 0, 1],
         [2, 2, 2, 1, 3, 3, 1, 0],
     ]
-    found = lc.consensus(inputs, 4, method="medoid", measure="rand")
+    found = lc.consensus(inputs, 4, method="medoid", method_options={"measure": "rand"})
     assert found.mean_distance > found.best_input_distance
 
 
 @pytest.mark.parametrize("m", [1, 2, 5])
-def test_an_input_is_not_compared_with_itself(m):
+def test_best_input_distance_excludes_the_input_itself(m):
     D = np.random.default_rng(0).random((m + 1, m + 1))
     D += D.T
     mean, least = distances_to_inputs(D)
@@ -150,7 +150,7 @@ def test_an_input_is_not_compared_with_itself(m):
     assert least == pytest.approx(min(np.mean(row) if row else 0 for row in to_others))
 
 
-def test_parts_of_a_cluster_are_listed_from_a_tenth_on_and_eight_at_most():
+def test_at_most_eight_parts_of_at_least_ten_percent_are_listed():
     parts = [("a", "x", 1.0), ("b", 0, 0.1)]
     assert listed_parts(parts) == "a: x (100%), b: 0 (10%)"
     assert listed_parts([*parts, ("b", 1, 0.09)]) == "a: x (100%), b: 0 (10%) …"
@@ -162,7 +162,7 @@ def test_parts_of_a_cluster_are_listed_from_a_tenth_on_and_eight_at_most():
 
 @pytest.mark.parametrize("method", ["lift_km", "lift_graph", "cspa"])
 @WORSE
-def test_the_distances_a_consensus_carries_are_those_to_its_inputs(method):
+def test_mean_and_best_input_distance_equal_distances_to_the_inputs(method):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 80, 2, k=3)
     inputs = noisy_inputs(rng, labels, m=4)
@@ -178,7 +178,7 @@ def test_the_distances_a_consensus_carries_are_those_to_its_inputs(method):
 
 @pytest.mark.parametrize("method", ["lift_km", "lift_graph", "evidence"])
 @WORSE
-def test_a_consensus_weighs_points_as_its_inputs_do(method):
+def test_consensus_has_the_weights_of_its_inputs(method):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 60, 2, k=3)
     w = rng.uniform(0.5, 2, 60)
@@ -193,9 +193,9 @@ def test_a_consensus_weighs_points_as_its_inputs_do(method):
 
 
 @pytest.mark.parametrize("k", [30, 31])
-def test_a_notebook_shows_a_row_for_each_of_thirty_clusters(k):
+def test_html_table_has_at_most_thirty_clusters(k):
     labels = np.arange(4 * k) // 4
-    other = np.where(np.arange(4 * k) % 8 == 7, 0, labels)  # doubt about every other cluster
+    other = np.where(np.arange(4 * k) % 8 == 7, 0, labels)  # differs in every other cluster
     found = lc.consensus([labels, labels, other], k, method="evidence")
     html = found._repr_html_()
     table = html[html.index("<table") : html.index("</table>")]
@@ -204,8 +204,8 @@ def test_a_notebook_shows_a_row_for_each_of_thirty_clusters(k):
     assert cells[0] == ["cluster", "share", "confidence", "made of (share of that cluster)"]
     assert len(cells) == 1 + 30
     for i, row in enumerate(cells[1:]):
-        sure = literal_confidence(found)[found.labels == i].mean()
-        assert row == [str(i), f"{1 / k:.1%}", f"{sure:.2f}", listed_parts(found.composition[i])]
+        mean = literal_confidence(found)[found.labels == i].mean()
+        assert row == [str(i), f"{1 / k:.1%}", f"{mean:.2f}", listed_parts(found.composition[i])]
     assert len({row[2] for row in cells[1:]}) > 1
     paragraphs = [re.sub("<.*?>", "", part) for part in re.findall("<p>(.*?)</p>", html)]
     assert paragraphs == [
@@ -217,7 +217,7 @@ def test_a_notebook_shows_a_row_for_each_of_thirty_clusters(k):
     assert re.sub("<p>.*?</p>|<table>.*?</table>", "", html) == ""
 
 
-def test_groups_are_called_by_the_inputs_whatever_the_seed():
+def test_cluster_numbers_do_not_depend_on_the_seed():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 5, 100)
     X = (9 * rng.normal(size=(5, 2)))[truth] + rng.normal(size=(100, 2))

@@ -1,4 +1,4 @@
-"""Clusters driven apart: the objective against loops, the climb against brute force."""
+"""Maximum-MMD clustering: the objective against loops, the ascent against brute force."""
 
 import itertools
 
@@ -9,14 +9,14 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import liftcluster as lc
-from liftcluster.combination.mmd import climb_mmd, spread_out_seeds
+from liftcluster.combination.methods.ascent import ascend_mmd, spread_out_seeds
 from liftcluster.lifts.exact import kernel_sums
 from support.generators import blobs
 from support.oracles import gram, mmd_objective
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.3])
-def test_the_objective_is_the_formula(lam):
+def test_objective_equals_its_formula(lam):
     rng = np.random.default_rng(0)
     X, labels = blobs(rng, 14, 2, k=3)
     w = rng.uniform(0.5, 2, 14)
@@ -28,7 +28,7 @@ def test_the_objective_is_the_formula(lam):
 
 @pytest.mark.parametrize("lam", [0.0, 0.05, 1.0])
 @pytest.mark.parametrize("k", [2, 3])
-def test_the_climb_finds_the_best_of_all_partitions(k, lam):
+def test_ascent_finds_the_best_of_all_partitions(k, lam):
     rng = np.random.default_rng(k)
     X = rng.standard_normal((7, 2))
     w = rng.uniform(0.5, 2, 7)
@@ -47,7 +47,7 @@ def test_the_climb_finds_the_best_of_all_partitions(k, lam):
 
 
 @pytest.mark.parametrize("lam", [0.0, 0.5])
-def test_the_climb_never_goes_down_and_ends_where_no_move_helps(lam):
+def test_ascent_is_monotone_and_ends_in_a_local_maximum(lam):
     rng = np.random.default_rng(0)
     X, _ = blobs(rng, 60, 3)
     kernel = lc.Gaussian(2.0)
@@ -61,22 +61,22 @@ def test_the_climb_never_goes_down_and_ends_where_no_move_helps(lam):
     codes[:4] = np.arange(4)
     values = [mmd_objective(K, codes, w, lam)]
     for rounds in range(1, 30):
-        climb = climb_mmd(affinity, np.ones(60), w, codes, 4, regularisation=lam, max_iter=rounds)
-        values.append(climb.objective)
-        assert climb.objective == pytest.approx(mmd_objective(K, climb.codes, w, lam), rel=1e-9)
-        if climb.converged:
+        ascent = ascend_mmd(affinity, np.ones(60), w, codes, 4, regularisation=lam, max_iter=rounds)
+        values.append(ascent.objective)
+        assert ascent.objective == pytest.approx(mmd_objective(K, ascent.codes, w, lam), rel=1e-9)
+        if ascent.converged:
             break
-    assert climb.converged
+    assert ascent.converged
     assert (np.diff(values) >= -1e-12).all()
     for i in range(60):
         for c in range(4):
-            moved = climb.codes.copy()
+            moved = ascent.codes.copy()
             moved[i] = c
             if len(set(moved)) == 4:
-                assert mmd_objective(K, moved, w, lam) <= climb.objective + 1e-9
+                assert mmd_objective(K, moved, w, lam) <= ascent.objective + 1e-9
 
 
-def test_k_clusters_asked_for_are_k_clusters_given():
+def test_requested_number_of_clusters_is_returned():
     for X in (np.zeros((6, 2)), np.arange(6.0)[:, None], np.repeat(np.eye(2), 3, axis=0)):
         for k in (1, 3, 6):
             labels = lc.MaxMMDClustering(k, random_state=0).fit_predict(X)
@@ -98,8 +98,8 @@ def test_seeds_are_spread_out():
         assert len(set(codes)) == 3
 
 
-@pytest.mark.parametrize("lift", ["exact", "fourier", "nystrom"])
-def test_circles_inside_each_other_are_told_apart_by_a_narrow_kernel(lift):
+@pytest.mark.parametrize("lift", ["exact", "fourier", "nystroem"])
+def test_concentric_circles_are_separated_by_a_narrow_kernel(lift):
     X, y = make_circles(300, factor=0.2, noise=0.03, random_state=0)
     model = lc.MaxMMDClustering(2, bandwidth=0.5, lift=lift, random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.9
@@ -110,7 +110,7 @@ def test_lifts_agree_on_iris():
     X = load_iris().data
     models = [
         lc.MaxMMDClustering(3, lift=lift, random_state=0).fit(X)
-        for lift in ("exact", "fourier", "nystrom")
+        for lift in ("exact", "fourier", "nystroem")
     ]
     for model in models[1:]:
         assert adjusted_rand_score(models[0].labels_, model.labels_) > 0.95
@@ -127,17 +127,17 @@ def test_points_of_weight_zero_are_assigned_but_do_not_count():
     np.testing.assert_array_equal(weighted.labels_[40:], fewer.predict(X[40:]))
 
 
-def test_an_unfinished_climb_is_said():
+def test_ascent_without_convergence_warns():
     X, _ = blobs(np.random.default_rng(0), 200, 2)
     with pytest.warns(UserWarning, match="max_iter=1"):
         lc.MaxMMDClustering(5, max_iter=1, n_init=1, random_state=0).fit(X)
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "says"),
+    ("options", "error", "message"),
     [
         ({"n_clusters": 0}, ValueError, "n_clusters must be at least 1"),
-        ({"n_clusters": 2.5}, TypeError, "whole number"),
+        ({"n_clusters": 2.5}, TypeError, "integer"),
         ({"n_clusters": 11}, ValueError, "n_samples=10 .* fewer than n_clusters=11"),
         ({"regularisation": -1}, ValueError, "regularisation must not be negative"),
         ({"n_init": 0}, ValueError, "n_init must be at least 1"),
@@ -145,8 +145,8 @@ def test_an_unfinished_climb_is_said():
         ({"lift": "best"}, ValueError, "lift must be one of"),
     ],
 )
-def test_bad_settings_are_refused(options, error, says):
-    with pytest.raises(error, match=says):
+def test_bad_settings_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
         lc.MaxMMDClustering(**{"n_clusters": 2, **options}).fit(np.arange(20.0).reshape(10, 2))
 
 
@@ -160,7 +160,7 @@ def test_scikit_learn_accepts_the_estimator(estimator, check):
     check(estimator)
 
 
-def test_maximal_mmd_takes_weights_of_any_size():
+def test_very_small_weights_are_accepted():
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     labels = lc.MaxMMDClustering(2, random_state=0).fit(X, sample_weight=np.full(4, 1e-200)).labels_
     assert labels[0] == labels[1] != labels[2] == labels[3]

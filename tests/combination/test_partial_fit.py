@@ -10,7 +10,7 @@ from support.consensus_cases import WORSE, noisy_inputs, separated_blobs
 
 
 @WORSE
-def test_blocks_of_points_are_taken_in_one_after_another():
+def test_partial_fit_of_blocks_equals_one_fit():
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 400, 3, k=4)
     inputs = {f"p{i}": p for i, p in enumerate(noisy_inputs(rng, labels))}
@@ -26,10 +26,13 @@ def test_blocks_of_points_are_taken_in_one_after_another():
 
 @pytest.mark.parametrize(
     ("method", "options"),
-    [("lift_hac", {"linkage": "single"}), (AgglomerativeClustering(linkage="complete"), {})],
+    [
+        ("lift_hac", {"method_options": {"linkage": "single"}}),
+        (AgglomerativeClustering(linkage="complete"), {}),
+    ],
 )
 @WORSE
-def test_later_blocks_are_grouped_as_the_first_was(method, options, monkeypatch):
+def test_later_blocks_use_the_method_of_the_first(method, options, monkeypatch):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 200, 2, k=3)
     inputs = noisy_inputs(rng, labels, share=0.4)
@@ -41,10 +44,11 @@ def test_later_blocks_are_grouped_as_the_first_was(method, options, monkeypatch)
         inputs, 3, X, method=method, lift=first.representation.lift, rng=0, **options
     )
     assert adjusted_rand_score(both.labels, again.labels[100:]) == 1
-    assert both.grouping == first.grouping
+    task, task_after = first._update.args[0], both._update.args[0]
+    assert (task.method, task.options) == (task_after.method, task_after.options)
 
 
-def test_a_small_block_of_points_costs_no_clusters():
+def test_small_block_keeps_the_number_of_clusters():
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 400, 5)
     X = X * 2  # well apart
@@ -64,11 +68,11 @@ def test_a_small_block_of_points_costs_no_clusters():
         assert adjusted_rand_score(labels, again.labels) == 1
 
 
-def test_new_points_on_which_inputs_agree_still_go_where_they_lie():
+def test_new_points_are_assigned_by_position_even_if_inputs_agree():
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 200, 2, k=4)
     inputs = noisy_inputs(rng, labels, m=3, share=0.05)
-    first = lc.consensus(inputs, 4, X, lift="nystrom", rng=0)
+    first = lc.consensus(inputs, 4, X, lift="nystroem", rng=0)
     misplaced = labels.copy()
     misplaced[:4] = misplaced[3::-1]
     both = first.partial_fit(X, [misplaced] * 3)
@@ -76,7 +80,7 @@ def test_new_points_on_which_inputs_agree_still_go_where_they_lie():
     assert adjusted_rand_score(both.labels, labels) == 1
 
 
-def test_new_points_need_the_partitions_of_the_old():
+def test_partial_fit_needs_the_same_partitions():
     X, labels = separated_blobs(np.random.default_rng(0), 60, 2)
     found = lc.consensus({"a": labels, "b": labels}, 4, X, rng=0)
     with pytest.raises(ValueError, match=r"same partitions as the old: \['a', 'b'\], got \['a'\]"):

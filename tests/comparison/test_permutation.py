@@ -2,6 +2,7 @@
 
 import tracemalloc
 
+import joblib
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
@@ -17,7 +18,7 @@ def noisy_copy(labels, share, rng):
 @pytest.mark.parametrize(
     "measure", ["lift_emd", "lift_kd", "lift_hausdorff", "centroid", "rand", "ami"]
 )
-def test_clusterings_that_agree_are_significant_and_random_ones_are_not(measure):
+def test_similar_clusterings_are_significant(measure):
     rng = np.random.default_rng(0)
     X, labels = blobs(rng, 150, 3)
     near = lc.significance(
@@ -29,8 +30,10 @@ def test_clusterings_that_agree_are_significant_and_random_ones_are_not(measure)
     assert len(near.null) == 99
 
 
-@pytest.mark.parametrize("measure", ["lift_emd", "rand"])
-def test_p_values_of_unrelated_labels_are_uniform(measure):
+@pytest.mark.parametrize(
+    ("measure", "options"), [("lift_emd", {"lift": lc.Fourier(64)}), ("rand", {})]
+)
+def test_p_values_of_unrelated_labels_are_uniform(measure, options):
     rng = np.random.default_rng(0)
     X, labels = blobs(rng, 60, 2)
     p = [
@@ -41,7 +44,7 @@ def test_p_values_of_unrelated_labels_are_uniform(measure):
             measure=measure,
             n_permutations=19,
             rng=rng,
-            n_components=64,
+            **options,
         ).p_value
         for _ in range(60)
     ]
@@ -50,7 +53,7 @@ def test_p_values_of_unrelated_labels_are_uniform(measure):
     assert 0.35 < np.mean(p) < 0.65
 
 
-def test_the_adjusted_rand_distance_is_what_permutations_adjust_to():
+def test_adjusted_value_of_rand_approximates_the_adjusted_rand_index():
     rng = np.random.default_rng(0)
     labels = rng.integers(4, size=400)
     other = noisy_copy(labels, 0.5, rng)
@@ -58,11 +61,11 @@ def test_the_adjusted_rand_distance_is_what_permutations_adjust_to():
     assert found.adjusted == pytest.approx(adjusted_rand_score(labels, other), abs=0.01)
 
 
-def test_the_lifted_null_is_what_single_distances_give():
+def test_lifted_null_distribution_equals_single_distances():
     rng = np.random.default_rng(0)
     X, labels = blobs(rng, 80, 2)
     other = noisy_copy(labels, 0.2, rng)
-    lift = lc.make_lift(X, lift="fourier", n_components=50, rng=0)
+    lift = lc.make_lift(X, lift=lc.Fourier(50), rng=0)
     found = lc.significance(
         labels, other, X, lift=lift, n_permutations=10, rng=np.random.default_rng(5)
     )
@@ -80,9 +83,11 @@ def test_soft_memberships_weights_and_noise_are_permuted_with_their_rows():
     soft = rng.dirichlet(np.ones(3), 50)
     soft[:5] = 0
     w = rng.uniform(0.5, 2, 50)
-    lift = lc.make_lift(X, lift="fourier", n_components=40, rng=0)
+    lift = lc.make_lift(X, lift=lc.Fourier(40), rng=0)
+    first = lc.Partition.from_labels(labels, w)
+    second = lc.Partition.from_memberships(soft, w)
     found = lc.significance(
-        labels, soft, X, lift=lift, weights=w, n_permutations=6, rng=np.random.default_rng(1)
+        first, second, X, lift=lift, n_permutations=6, rng=np.random.default_rng(1)
     )
     children = np.random.default_rng(1).spawn(6)
     expected = [
@@ -99,44 +104,45 @@ def test_threads_and_chunks_change_nothing(measure, monkeypatch):
     other = noisy_copy(labels, 0.4, rng)
     options = {"measure": measure, "n_permutations": 30, "rng": 3}
     one = lc.significance(labels, other, X, **options)
-    two = lc.significance(labels, other, X, n_jobs=2, **options)
+    with joblib.parallel_config(n_jobs=2):
+        two = lc.significance(labels, other, X, **options)
     monkeypatch.setattr("liftcluster.comparison.permutation._CHUNK_BYTES", 8 * 4 * 512 * 7)
     chunked = lc.significance(labels, other, X, **options)
     np.testing.assert_array_equal(one.null, two.null)
     np.testing.assert_allclose(one.null, chunked.null, atol=1e-12)
 
 
-def test_other_samples_are_permuted_among_themselves():
+def test_different_samples_are_permuted_within_themselves():
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((60, 2)), rng.standard_normal((40, 2))
     found = lc.significance(X[:, 0] > 0, Y[:, 0] > 0, X, Y=Y, n_permutations=49, rng=0)
     assert found.p_value == pytest.approx(0.02)
 
 
-def test_equal_partitions_and_degenerate_ones():
+def test_equal_singletons_have_p_value_one():
     same = lc.significance([0, 1, 2], [0, 1, 2], measure="rand", n_permutations=9, rng=0)
-    assert (same.value, same.p_value, same.z, same.adjusted) == (0, 1, 0, 1)  # singletons stay so
+    # Permuted singletons are singletons.
+    assert (same.value, same.p_value, same.z, same.adjusted) == (0, 1, 0, 1)
     assert "p = 1" in str(same)
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"n_permutations": 0}, "at least 1"),
         ({"lift": "exact"}, 'use lift="fourier"'),
         ({"measure": "best"}, "measure must be one of"),
         ({"X": None}, "needs the points"),
-        ({"weights": np.arange(20)}, "weight zero"),
+        ({"b": lc.Partition.from_labels(np.arange(20) % 2, np.arange(20))}, "weight zero"),
     ],
 )
-def test_bad_tests_are_refused(options, says):
+def test_invalid_permutation_tests_are_refused(options, message):
     X, labels = blobs(np.random.default_rng(0), 20, 2)
-    options = {"X": X, **options}
-    with pytest.raises(ValueError, match=says):
-        lc.significance(labels, labels, options.pop("X"), **options)
+    with pytest.raises(ValueError, match=message):
+        lc.significance(**{"a": labels, "b": labels, "X": X} | options)
 
 
-def test_kernels_without_features_are_exact_throughout():
+def test_kernels_without_features_use_exact_distances():
     rng = np.random.default_rng(0)
     X, labels = blobs(rng, 700, 2)
     other = noisy_copy(labels, 0.5, rng)
@@ -156,10 +162,10 @@ def test_equal_distances_are_ties_in_single_precision_too():
     X = np.random.default_rng(0).standard_normal((n, 2))
     labels = (X[:, 0] > 0).astype(int)
     found = lc.significance(labels, np.zeros(n, int), X, n_permutations=5, rng=0)
-    assert found.p_value == 1  # one cluster stays one, however it is dealt out
+    assert found.p_value == 1  # permuting the labels of one cluster changes nothing
 
 
-def test_many_clusters_do_not_make_a_square_matrix():
+def test_many_clusters_need_no_dense_membership_matrix():
     n = 3000
     X = np.random.default_rng(0).standard_normal((n, 1))
     tracemalloc.start()
@@ -168,7 +174,7 @@ def test_many_clusters_do_not_make_a_square_matrix():
         np.arange(n) % 1500,
         X,
         n_permutations=1,
-        n_components=2,
+        lift=lc.Fourier(2),
         rng=0,
         measure="lift_hausdorff",
     )

@@ -1,4 +1,4 @@
-"""Profiles over bandwidths: each value is the distance at that bandwidth; and their pictures."""
+"""Profiles over bandwidths: each value is the distance at that bandwidth; and their plots."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ DATA = lc.datasets.make_2d2c()
 
 @pytest.mark.parametrize("measure", ["lift_emd", "lift_kd", "lift_hausdorff"])
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace", lc.Matern(2.5)], ids=str)
-def test_an_exact_profile_is_made_of_exact_distances(measure, kernel):
+def test_exact_profile_equals_exact_distances(measure, kernel):
     found = lc.bandwidth_profile(
         DATA.reference, DATA.first, DATA.X, measure=measure, kernel=kernel, bandwidths=5
     )
@@ -50,7 +50,7 @@ def test_bandwidths_are_spread_around_the_median():
     np.testing.assert_allclose(np.diff(np.log(found.bandwidths)).std(), 0, atol=1e-9)
 
 
-def test_the_profile_goes_from_sets_to_centroids():
+def test_profile_tends_to_the_discrete_and_centroid_distances():
     found = lc.bandwidth_profile(DATA.reference, DATA.first, DATA.X, bandwidths=[1e-4, 1e4])
     discrete = lc.distance(DATA.reference, DATA.first, DATA.X, kernel="discrete")
     assert found.values[0] == pytest.approx(discrete, abs=1e-6)
@@ -58,7 +58,7 @@ def test_the_profile_goes_from_sets_to_centroids():
     assert found.values[1] * 1e4 == pytest.approx(centroid, rel=1e-3)
 
 
-def test_profiles_compare_other_samples_too():
+def test_profiles_compare_different_samples():
     rng = np.random.default_rng(0)
     X, labels = blobs(rng, 60, 2)
     found = lc.bandwidth_profile(labels, labels[:40], X, Y=X[:40], bandwidths=[1.0, 2.0])
@@ -66,7 +66,7 @@ def test_profiles_compare_other_samples_too():
     np.testing.assert_allclose(found.values, expected, atol=1e-7)
 
 
-def test_the_scale_is_how_far_the_difference_reaches():
+def test_scale_follows_the_width_of_the_differences():
     X = np.arange(200.0)[:, None]
     stripes = {width: np.arange(200) // width % 2 for width in (2, 10, 50)}
     scales = [
@@ -79,7 +79,7 @@ def test_the_scale_is_how_far_the_difference_reaches():
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"measure": "rand"}, "rand has no bandwidth; choose one of lift_emd"),
         ({"kernel": "discrete"}, "no bandwidth to vary"),
@@ -87,15 +87,19 @@ def test_the_scale_is_how_far_the_difference_reaches():
         ({"bandwidths": 1}, "at least 2"),
         ({"bandwidths": []}, "empty"),
         ({"bandwidths": [-1.0]}, "positive"),
-        ({"lift": "nystrom"}, "lift must be one of"),
+        ({"lift": "nystrom"}, "lift must be one of .*; did you mean 'nystroem'"),
+        ({"lift": "nystroem"}, "need the same frequencies, which Nystroem does not have"),
+        ({"lift": lc.Grid()}, "need the same frequencies, which Grid does not have"),
+        ({"lift": lc.Fourier(tol=0.1)}, "give n_components here"),
+        ({"lift": lc.make_lift(DATA.X, lift="fourier")}, "give settings such as Fourier"),
     ],
 )
-def test_bad_profiles_are_refused(options, says):
-    with pytest.raises(ValueError, match=says):
+def test_bad_profiles_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
         lc.bandwidth_profile(DATA.reference, DATA.first, DATA.X, **options)
 
 
-class TestPictures:
+class TestPlots:
     @pytest.fixture(autouse=True)
     def no_window(self):
         import matplotlib
@@ -123,11 +127,11 @@ class TestPictures:
         assert ax.get_ylabel() == "clusters of truth"
         assert sum(float(t.get_text().rstrip("%")) for t in ax.texts) == pytest.approx(100, abs=0.2)
 
-    def test_no_plan_no_picture(self):
-        with pytest.raises(ValueError, match="no plan without points"):
+    def test_comparison_without_plan_cannot_be_plotted(self):
+        with pytest.raises(ValueError, match="without points has no plan"):
             lc.compare(DATA.reference, DATA.first).plot()
 
-    def test_the_missing_extra_is_named(self, monkeypatch):
+    def test_missing_matplotlib_is_an_error_with_the_install_command(self, monkeypatch):
         import sys
 
         monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
@@ -137,7 +141,7 @@ class TestPictures:
             lc.bandwidth_profile(DATA.reference, DATA.first, DATA.X, bandwidths=2).plot()
 
 
-def test_narrow_bandwidths_are_as_exact_beside_wide_ones():
+def test_narrow_bandwidths_lose_no_precision_beside_wide_ones():
     rng = np.random.default_rng(0)
     X, a, b = rng.standard_normal((60, 20)), rng.integers(3, size=60), rng.integers(3, size=60)
     found = lc.bandwidth_profile(a, b, X, bandwidths=[1.0, 1e-8])
@@ -152,7 +156,7 @@ def test_the_median_is_in_the_metric_of_the_kernel():
     assert found.median == pytest.approx(lc.bandwidth(X, metric="cityblock"))
 
 
-def test_options_reach_value_and_error():
+def test_measure_options_are_used_for_value_and_error():
     X, labels = blobs(np.random.default_rng(0), 50, 3)
     outer = lc.Gaussian(0.2)
     found = lc.bandwidth_profile(
@@ -160,21 +164,13 @@ def test_options_reach_value_and_error():
         labels % 2,
         X,
         measure="lift_kd",
-        outer_kernel=outer,
         bandwidths=[1.0],
-        lift="fourier",
-        n_components=100,
+        lift=lc.Fourier(100),
         rng=0,
+        measure_options={"outer_kernel": outer},
     )
     plain = lc.bandwidth_profile(
-        labels,
-        labels % 2,
-        X,
-        measure="lift_kd",
-        bandwidths=[1.0],
-        lift="fourier",
-        n_components=100,
-        rng=0,
+        labels, labels % 2, X, measure="lift_kd", bandwidths=[1.0], lift=lc.Fourier(100), rng=0
     )
     assert found.values[0] > plain.values[0]
     assert found.errors[0] < plain.errors[0] / 2

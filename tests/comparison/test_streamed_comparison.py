@@ -1,4 +1,4 @@
-"""Comparing partitions that are not in memory: the answers they have in memory."""
+"""Comparisons of partitions that are not in memory equal those in memory."""
 
 import numpy as np
 import pytest
@@ -15,12 +15,12 @@ POINTS = [m.name for m in lc.MEASURES.values() if m.needs == "points"]
 
 
 @pytest.fixture(autouse=True)
-def short_memory_maps_come_in_blocks_too(monkeypatch):
+def read_memory_maps_in_blocks(monkeypatch):
     monkeypatch.setattr(streams, "MAPPED_ROWS_IN_MEMORY", 0)
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch):
+def small_blocks(monkeypatch):
     """Blocks of 40 points in the plane; more than 100 points are many."""
     monkeypatch.setattr(sources, "BLOCK_BYTES", 40 * 2 * 8)
     monkeypatch.setattr(sources, "_MOST_ROWS", 64)
@@ -38,7 +38,7 @@ def problem(n=300):
 
 @pytest.mark.parametrize("measure", VECTORS + TABLES)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_distances_are_those_of_memory(tmp_path, measure, weighted):
+def test_distances_equal_those_in_memory(tmp_path, measure, weighted):
     X, a, b = problem()
     w = np.arange(300) % 3 if weighted else None
     stored = [as_memmap(tmp_path, "a", a), as_parquet(tmp_path, "b", b), as_hdf5(tmp_path, "X", X)]
@@ -49,7 +49,7 @@ def test_distances_are_those_of_memory(tmp_path, measure, weighted):
 
 
 @pytest.mark.parametrize("measure", TABLES)
-def test_labels_alone_need_no_points(tmp_path, measure):
+def test_label_measures_need_no_points(tmp_path, measure):
     _, a, b = problem()
     blocks = lc.Blocks([b[:7], b[7:]])
     assert lc.distance(a, blocks, measure=measure) == pytest.approx(
@@ -57,7 +57,7 @@ def test_labels_alone_need_no_points(tmp_path, measure):
     )
 
 
-def test_soft_partitions_are_compared_as_in_memory(tmp_path):
+def test_distances_of_soft_partitions_equal_those_in_memory(tmp_path):
     X, a, _ = problem()
     R = soft_memberships(np.random.default_rng(1), 300, 3)
     stored = as_zarr(tmp_path, "R", R)
@@ -73,17 +73,17 @@ def test_soft_partitions_are_compared_as_in_memory(tmp_path):
 
 
 @pytest.mark.parametrize("measure", ["lift_emd", "lift_kd", "rand", "nmi", "mirkin"])
-def test_matrices_are_those_of_memory(tmp_path, measure):
+def test_matrices_equal_those_in_memory(tmp_path, measure):
     X, a, b = problem()
     parts = {"a": a, "b": b, "c": a // 2}
     stored = {name: as_hdf5(tmp_path, name, p) for name, p in parts.items()}
     found = lc.distance_matrix(stored, as_zarr(tmp_path, "X", X), measure=measure, rng=0)
     expected = lc.distance_matrix(parts, X, measure=measure, rng=0)
-    # An exact zero is a difference of rounded vectors there and here.
+    # Zeros are differences of rounded vectors on both sides.
     np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
-def test_another_sample_may_come_in_blocks_too(tmp_path):
+def test_second_sample_may_be_read_in_blocks(tmp_path):
     X, a, b = problem()
     Y = X[:170] + 0.5
     stored = as_parquet(tmp_path, "Y", Y)
@@ -99,7 +99,7 @@ def test_another_sample_may_come_in_blocks_too(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["memmap", "HDF5", "blocks", "Parquet"])
-def test_comparisons_are_those_of_memory(tmp_path, form):
+def test_comparisons_equal_those_in_memory(tmp_path, form):
     X, a, b = problem()
     store = FORMS[form]
     found = lc.compare(
@@ -125,11 +125,11 @@ def test_comparisons_are_those_of_memory(tmp_path, form):
             q["hard"],
             q["clusters"],
         )
-    assert str(found).startswith("a: Outline(hard, n=300, k=4)")
+    assert str(found).startswith("a: PartitionSummary(hard, n=300, k=4)")
     assert "lift_emd" in found._repr_html_()
 
 
-def test_witnesses_are_asked_for_where_they_are_wanted(tmp_path):
+def test_witness_needs_the_points_as_argument(tmp_path):
     X, a, b = problem()
     stored = as_hdf5(tmp_path, "X", X)
     found = lc.compare(a, as_memmap(tmp_path, "b", b), stored, rng=0)
@@ -141,12 +141,12 @@ def test_witnesses_are_asked_for_where_they_are_wanted(tmp_path):
         expected.witness(cluster=1, other=2),
         atol=1e-7,
     )
-    with pytest.raises(ValueError, match="give witness the points"):
+    with pytest.raises(ValueError, match="give witness the argument points"):
         found.witness()
 
 
 @pytest.mark.parametrize("measure", POINTS)
-def test_measures_of_pairs_of_points_are_refused(tmp_path, measure):
+def test_measures_that_need_points_in_memory_are_refused(tmp_path, measure):
     X, a, b = problem()
     stored = as_zarr(tmp_path, "X", X)
     with pytest.raises(ValueError, match=f"{measure} does not apply: .* in memory"):
@@ -155,13 +155,13 @@ def test_measures_of_pairs_of_points_are_refused(tmp_path, measure):
         lc.distance_matrix([a, b], stored, measure=measure)
 
 
-def test_functions_that_need_memory_say_so(tmp_path):
+def test_functions_that_need_memory_refuse_blocks(tmp_path):
     X, a, b = problem()
     for function in (lc.significance, lc.bandwidth_profile):
         for arguments in ((a, b, lc.Blocks([X])), (lc.Blocks([a]), b, X)):
-            with pytest.raises(TypeError, match="wants its input in memory; what comes in blocks"):
+            with pytest.raises(TypeError, match="out-of-core input is not supported here"):
                 function(*arguments)
-    # What can be loaded is.
+    # Stored arrays are loaded into memory.
     stored = (a, as_memmap(tmp_path, "m", b), as_hdf5(tmp_path, "X", X))
     options = {"measure": "rand", "n_permutations": 9, "rng": 0}
     assert lc.significance(*stored, **options).value == lc.distance(a, b, measure="rand")
@@ -171,28 +171,26 @@ def test_functions_that_need_memory_say_so(tmp_path):
         lc.distance_matrix([a, as_memmap(tmp_path, "b", b)])
 
 
-def test_the_discrete_kernel_takes_labels_that_come_in_blocks():
+def test_discrete_kernel_accepts_labels_in_blocks():
     _, a, b = problem()
     expected = lc.distance(a, b, kernel="discrete")
     assert lc.distance(lc.Blocks([a]), b, kernel="discrete") == pytest.approx(expected)
 
 
-def test_weights_that_are_no_numbers_of_points_leave_pair_counts_out(tmp_path):
+def test_pair_counting_measures_are_left_out_for_fractional_weights(tmp_path):
     X, a, b = problem()
     found = lc.compare(a, lc.Blocks([b]), X, weights=np.full(300, 0.5), rng=0)
-    assert "whole numbers" in found.left_out["rand"]
+    assert "integers" in found.left_out["rand"]
     assert found["vi"].value == pytest.approx(lc.distance(a, b, measure="vi"))
 
 
-def test_a_checkpoint_may_be_kept_by_every_verb(tmp_path):
+def test_representation_with_a_checkpoint_works_in_every_function(tmp_path):
     X, a, b = problem()
     file = tmp_path / "sums.npz"
     options = {"rng": 0, "lift": "fourier"}
     expected = lc.distance(a, b, X, **options)
-    assert lc.distance(a, b, X, checkpoint=file, **options) == pytest.approx(expected)
-    assert lc.compare(a, b, X, checkpoint=file, **options)["lift_emd"].value == pytest.approx(
-        expected
-    )
-    matrix = lc.distance_matrix([a, b], X, checkpoint=file, **options)
-    assert matrix[0, 1] == pytest.approx(expected)
+    rep = lc.represent(as_hdf5(tmp_path, "X", X), [a, b], checkpoint=file, **options)
     assert not file.exists()
+    assert lc.distance(rep[0], rep[1]) == pytest.approx(expected)
+    assert lc.compare(rep[0], rep[1])["lift_emd"].value == pytest.approx(expected)
+    assert lc.distance_matrix(rep)[0, 1] == pytest.approx(expected)

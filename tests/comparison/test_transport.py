@@ -18,7 +18,7 @@ def by_linear_programming(a, b, C):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 6))
-def test_the_cost_is_that_of_the_linear_programme(seed, k, m):
+def test_cost_equals_linear_programming(seed, k, m):
     rng = np.random.default_rng(seed)
     a, b = rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(m))
     a[rng.random(k) < 0.2] = 0
@@ -31,7 +31,7 @@ def test_the_cost_is_that_of_the_linear_programme(seed, k, m):
     assert (result.plan >= 0).all()
 
 
-def test_equal_masses_are_an_assignment():
+def test_equal_masses_give_the_assignment_cost():
     C = np.random.default_rng(0).random((30, 30))
     rows, columns = linear_sum_assignment(C)
     masses = np.full(30, 1 / 30)
@@ -51,7 +51,7 @@ def test_masses_need_not_sum_to_one():
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "C", "says"),
+    ("a", "b", "C", "message"),
     [
         ([1], [2], [[0]], "equal sums"),
         ([1], [1], [[0, 1]], r"shape \(1, 1\)"),
@@ -62,20 +62,20 @@ def test_masses_need_not_sum_to_one():
         ([np.inf], [np.inf], [[0]], "finite"),
     ],
 )
-def test_bad_problems_are_refused(a, b, C, says):
-    with pytest.raises(ValueError, match=says):
+def test_bad_problems_are_refused(a, b, C, message):
+    with pytest.raises(ValueError, match=message):
         emd(a, b, C)
 
 
-def test_masses_and_costs_are_called_by_name_where_they_are_wrong():
-    for a, b, C, says in [
+def test_errors_name_the_invalid_argument():
+    for a, b, C, message in [
         (["x"], [1.0], [[1.0]], "^a must hold"),
         ([1.0], ["x"], [[1.0]], "^b must hold"),
         ([1.0], [1.0], [["x"]], "^C must hold"),
-        ([[1.0]], [1.0], [[1.0]], r"^a must be a non-empty list of masses, got shape \(1, 1\)"),
-        ([1.0], [], [[1.0]], r"^b must be a non-empty list of masses, got shape \(0,\)"),
+        ([[1.0]], [1.0], [[1.0]], r"^a must be a non-empty array of masses, got shape \(1, 1\)"),
+        ([1.0], [], [[1.0]], r"^b must be a non-empty array of masses, got shape \(0,\)"),
     ]:
-        with pytest.raises((TypeError, ValueError), match=says):
+        with pytest.raises((TypeError, ValueError), match=message):
             emd(a, b, C)
 
 
@@ -85,13 +85,13 @@ def test_one_bad_cost_among_good_ones_is_refused():
 
 
 @pytest.mark.parametrize("total", [1e-3, 1.0, 1e6])
-def test_sums_may_differ_by_a_billionth_of_themselves_and_no_more(total):
+def test_sums_may_differ_by_a_relative_error_of_1e_minus_9(total):
     assert emd([total], [total * (1 + 0.9e-9)], [[2.0]]).cost == pytest.approx(2 * total)
     with pytest.raises(ValueError, match="equal sums"):
         emd([total], [total * (1 + 1.2e-9)], [[2.0]])
 
 
-def test_costs_of_very_different_size_are_all_minded():
+def test_costs_of_very_different_magnitude_are_respected():
     C = np.array([[0.0, 1e-9], [1.0, 0.0]])
     moved = emd([0.6, 0.4], [0.4, 0.6], C)
     assert moved.cost == pytest.approx(0.2e-9, rel=1e-6)
@@ -101,7 +101,7 @@ def test_costs_of_very_different_size_are_all_minded():
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e-20, 1e-14, 1e200])
-def test_the_unit_of_costs_changes_the_cost_alone(unit):
+def test_scaling_costs_scales_only_the_cost(unit):
     rng = np.random.default_rng(0)
     a, b, C = rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(4)), rng.random((5, 4))
     expected = by_linear_programming(a, b, C)
@@ -110,11 +110,11 @@ def test_the_unit_of_costs_changes_the_cost_alone(unit):
     assert (moved.plan * C).sum() == pytest.approx(expected)
 
 
-def test_a_cost_next_to_nothing_is_no_unit_for_the_others():
+def test_subnormal_cost_does_not_distort_the_others():
     assert emd([0.5, 0.5], [0.5, 0.5], [[1e-310, 1.0], [1.0, 0.5]]).cost == pytest.approx(0.25)
 
 
-def test_a_problem_that_the_solver_gives_up_on_is_no_answer(monkeypatch):
+def test_solver_failure_is_an_error(monkeypatch):
     import ot
 
     monkeypatch.setattr(ot, "emd", lambda *_, **__: (np.eye(2), {"warning": "numItermax reached"}))
@@ -123,7 +123,7 @@ def test_a_problem_that_the_solver_gives_up_on_is_no_answer(monkeypatch):
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e200])
-def test_masses_and_costs_of_any_size_are_moved(scale):
+def test_masses_and_costs_of_any_scale_are_accepted(scale):
     plain = lc.emd([1.0, 3.0], [2.0, 2.0], [[0.0, 1.0], [2.0, 0.0]])
     masses = lc.emd(
         np.array([1.0, 3.0]) * scale, np.array([2.0, 2.0]) * scale, [[0.0, 1.0], [2.0, 0.0]]

@@ -1,4 +1,4 @@
-"""Clusterings in AnnData objects: the library's answers, kept where scverse keeps them."""
+"""Clusterings in AnnData objects: the library's results, stored by scverse conventions."""
 
 import os
 from pathlib import Path
@@ -20,7 +20,7 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="needs LIFTCLUSTER_DAT
 
 @pytest.fixture
 def cells():
-    """Three groups of cells in ten components, of which two clusterings and a soft one are known."""
+    """Three groups of cells in ten components, with cell types, two clusterings and soft topics."""
     rng = np.random.default_rng(0)
     centres = 4 * np.eye(3, 10)
     truth = np.repeat([0, 1, 2], 20)
@@ -38,7 +38,7 @@ def cells():
 
 
 @pytest.mark.parametrize("use_rep", ["X_pca", "spatial", "X", None])
-def test_a_comparison_is_that_of_the_library(cells, use_rep):
+def test_comparison_equals_that_of_the_library(cells, use_rep):
     found = lc.anndata.compare(cells, "leiden", "cell_type", use_rep=use_rep)
     X = cells.X if use_rep == "X" else cells.obsm[use_rep or "X_pca"]
     expected = lc.compare(cells.obs["leiden"], cells.obs["cell_type"], X)
@@ -46,7 +46,7 @@ def test_a_comparison_is_that_of_the_library(cells, use_rep):
     assert found.names == ("leiden", "cell_type")
 
 
-def test_soft_clusterings_come_from_obsm(cells):
+def test_soft_clusterings_are_read_from_obsm(cells):
     found = lc.anndata.compare(cells, "cell_type", "topics")
     expected = lc.distance(cells.obs["cell_type"], cells.obsm["topics"], cells.obsm["X_pca"])
     assert found["lift_emd"].value == pytest.approx(expected, abs=1e-12)
@@ -62,13 +62,13 @@ def test_cells_without_a_category_are_noise(cells, missing):
     assert set(found.partitions[0].names) == {"B", "T", "NK"}
 
 
-def test_a_sparse_matrix_of_counts_is_taken(cells):
+def test_sparse_counts_are_accepted(cells):
     dense = lc.anndata.compare(cells, "leiden", "ward", use_rep="X")["lift_emd"]
     cells.X = sp.csr_matrix(cells.X)
     assert lc.anndata.compare(cells, "leiden", "ward", use_rep="X")["lift_emd"] == dense
 
 
-def test_distances_between_several_are_a_frame_with_their_names(cells):
+def test_distance_matrix_is_a_data_frame_with_the_keys(cells):
     keys = ["leiden", "cell_type", "topics"]
     found = lc.anndata.distance_matrix(cells, keys, key_added="distances")
     named = {
@@ -81,7 +81,7 @@ def test_distances_between_several_are_a_frame_with_their_names(cells):
     pd.testing.assert_frame_equal(cells.uns["distances"]["distances"], found)
 
 
-def test_a_consensus_is_kept_where_scverse_keeps_it(cells):
+def test_consensus_is_stored_by_scverse_conventions(cells):
     keys = ["leiden", "cell_type", "ward"]
     assert lc.anndata.consensus(cells, keys, 3, rng=0, key_added="agreed") is None
     expected = lc.consensus({k: cells.obs[k] for k in keys}, 3, cells.obsm["X_pca"], rng=0)
@@ -94,7 +94,7 @@ def test_a_consensus_is_kept_where_scverse_keeps_it(cells):
     assert cells.uns["agreed"]["mean_distance"] == pytest.approx(expected.mean_distance)
 
 
-def test_a_copy_leaves_the_original_alone(cells):
+def test_copy_does_not_modify_the_original(cells):
     before = cells.copy()
     made = lc.anndata.consensus(cells, ["leiden", "ward"], 3, rng=0, copy=True)
     assert "consensus" in made.obs
@@ -103,12 +103,10 @@ def test_a_copy_leaves_the_original_alone(cells):
     assert dict(cells.uns) == {}
 
 
-def test_everything_kept_survives_an_h5ad_file(cells, tmp_path):
-    lc.anndata.consensus(
-        cells, ["leiden", "ward", "topics"], 3, rng=0, lift="fourier", n_components=50
-    )
+def test_results_survive_an_h5ad_round_trip(cells, tmp_path):
+    lc.anndata.consensus(cells, ["leiden", "ward", "topics"], 3, rng=0, lift=lc.Fourier(50))
     lc.anndata.compare(
-        cells, "leiden", "cell_type", key_added="difference", lift="fourier", tol=0.05, rng=1
+        cells, "leiden", "cell_type", key_added="difference", lift=lc.Fourier(tol=0.05), rng=1
     )
     lc.anndata.distance_matrix(cells, ["leiden", "ward"], key_added="distances", measure="vi")
     cells.write_h5ad(tmp_path / "cells.h5ad")
@@ -153,20 +151,20 @@ def test_everything_kept_survives_an_h5ad_file(cells, tmp_path):
         (lambda c: lc.anndata.consensus(c, ["ward", "ward"], 3), ValueError, "keys must differ"),
     ],
 )
-def test_a_wrong_key_is_refused(cells, call, error, message):
+def test_invalid_key_is_refused(cells, call, error, message):
     with pytest.raises(error, match=message):
         call(cells)
     assert "consensus" not in cells.obs
 
 
-def test_many_genes_without_components_are_not_taken_unasked(cells):
+def test_many_genes_without_x_pca_need_use_rep(cells):
     del cells.obsm["X_pca"]
-    with pytest.raises(ValueError, match="say where the cells are"):
+    with pytest.raises(ValueError, match="use_rep must be one of"):
         lc.anndata.compare(cells, "leiden", "ward")
 
 
 @needs_data
-def test_real_blood_cells_agree_more_than_chance(tmp_path):
+def test_clusterings_of_blood_cells_agree_more_than_chance(tmp_path):
     components = pd.read_csv(DATA / "pbmc68k_reduced_pca.csv.gz").filter(regex="^pc")
     labels = pd.read_csv(DATA / "pbmc68k_reduced_labels.csv.gz")
     blood = anndata.AnnData(
@@ -185,7 +183,7 @@ def test_real_blood_cells_agree_more_than_chance(tmp_path):
 
 
 @needs_data
-def test_spots_given_to_the_next_layer_of_a_real_tissue_cost_less_than_spots_given_to_a_far_one():
+def test_moving_spots_to_the_nearest_layer_gives_a_smaller_distance_than_to_the_farthest():
     spots = pd.read_csv(DATA / "mob_spots.csv.gz", index_col="barcode")
     tissue = anndata.AnnData(obs=spots[["class"]], obsm={"spatial": spots[["x", "y"]].to_numpy()})
     D = cdist(tissue.obsm["spatial"], tissue.obsm["spatial"])

@@ -1,4 +1,4 @@
-"""Tables on disk: what is read is what was written, and a mistake is named where it is."""
+"""Tables on disk: round trips, and errors that name the line and column."""
 
 import csv
 import gzip
@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liftcluster as lc
-import liftcluster.io.text as text_module
+import liftcluster.io.csv_files as csv_module
 from liftcluster.io import InputError, check_target, open_table, read_clusterings, write_columns
 
 X = np.array([[1.5, -2.0], [0.25, 1e-3], [3.0, 4.0], [-1.0, 2.0]])
@@ -66,16 +66,16 @@ def test_every_format_gives_the_same_points_and_clusterings(tmp_path, kind):
     np.testing.assert_array_equal(found.X, X)
     assert found.partitions["number"].labels.tolist() == [0, -1, 1, 0]
     names = np.array([*found.partitions["kind"].names, "none"])
-    missing = "" if kind == "npz" else "none"  # NumPy's text knows no gap: "" is a label
+    missing = "" if kind == "npz" else "none"  # NumPy strings have no missing value: "" is a label
     assert names[found.partitions["kind"].labels].tolist() == ["a", "b", missing, "a"]
 
 
-def test_the_name_of_a_file_does_not_decide_what_it_is(tmp_path):
+def test_format_is_detected_from_the_content_not_the_suffix(tmp_path):
     path = saved(tmp_path, "npz").rename(tmp_path / "mine.csv")
     np.testing.assert_array_equal(read_clusterings(path, labels=["kind"]).X, X)
 
 
-def test_a_matrix_and_a_vector_of_labels_go_together_by_row(tmp_path):
+def test_points_and_labels_of_two_npy_files_are_joined_by_row(tmp_path):
     np.save(tmp_path / "points.npy", X)
     np.save(tmp_path / "ward.npy", np.array(["p", "q", "q", "p"]))
     found = read_clusterings(tmp_path / "points.npy", labels_files=[tmp_path / "ward.npy"])
@@ -84,25 +84,25 @@ def test_a_matrix_and_a_vector_of_labels_go_together_by_row(tmp_path):
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_the_delimiter_is_found(tmp_path, delimiter):
+def test_delimiter_is_detected(tmp_path, delimiter):
     path = write_rows(tmp_path / "mine.txt", delimiter)
     assert open_table(path).names == ["x", "y", "kind", "number"]
 
 
-def test_words_in_one_column_are_not_columns(tmp_path):
+def test_spaces_in_text_are_not_delimiters(tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text("cell type\nB cell\nT cell\n")
     assert open_table(path).names == ["cell type"]
 
 
-def test_numbers_between_spaces_are_columns(tmp_path):
+def test_spaces_between_numbers_are_delimiters(tmp_path):
     np.savetxt(tmp_path / "points.txt", X)
     table = open_table(tmp_path / "points.txt")
     assert table.names == ["1", "2"]
     np.testing.assert_array_equal(table.read(["1", "2"], [])["2"], X[:, 1])
 
 
-def test_a_file_without_a_header_numbers_its_columns(tmp_path):
+def test_columns_of_a_file_without_header_are_numbered(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("1.5,2,7\n2.5,3,8\n")
     found = read_clusterings(path, labels=["3"])
@@ -110,19 +110,19 @@ def test_a_file_without_a_header_numbers_its_columns(tmp_path):
     assert found.partitions["3"].names == (7, 8)
 
 
-def test_the_numbers_that_pandas_gives_columns_are_names(tmp_path):
+def test_column_numbers_written_by_pandas_are_a_header(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("0,1,2\n1.5,2,7\n2.5,3,8\n")
     assert read_clusterings(path, labels=["2"]).X.tolist() == [[1.5, 2.0], [2.5, 3.0]]
 
 
-def test_the_row_numbers_that_pandas_writes_are_no_coordinate(tmp_path):
+def test_row_index_written_by_pandas_is_not_a_coordinate(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text(",x,kind\n0,1.5,a\n1,2.5,b\n")
     assert read_clusterings(path, labels=["kind"]).columns == ["x"]
 
 
-def test_a_byte_order_mark_and_letters_of_the_world_are_read(tmp_path):
+def test_byte_order_mark_and_non_ascii_text_are_read(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("größe,种类\n1,é\n2,ß\n", encoding="utf-8-sig")
     found = read_clusterings(path, labels=["种类"])
@@ -130,7 +130,7 @@ def test_a_byte_order_mark_and_letters_of_the_world_are_read(tmp_path):
     assert found.partitions["种类"].names == ("ß", "é")
 
 
-def test_quoted_cells_may_hold_commas_and_lines(tmp_path):
+def test_quoted_cells_may_contain_commas_and_line_breaks(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text('x,kind\n1,"a,b"\n2,"two\nlines"\n3,"say ""hi"""\nfour,z\n')
     table = open_table(path)
@@ -139,7 +139,7 @@ def test_quoted_cells_may_hold_commas_and_lines(tmp_path):
         table.read(["x"], [])
 
 
-def test_blank_lines_are_no_rows_and_do_not_shift_the_count_of_lines(tmp_path):
+def test_blank_lines_are_skipped_but_counted_in_line_numbers(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x,kind\n\n1,a\n\nbad,b\n\n")
     table = open_table(path)
@@ -148,7 +148,7 @@ def test_blank_lines_are_no_rows_and_do_not_shift_the_count_of_lines(tmp_path):
         table.read(["x"], [])
 
 
-def test_a_blank_line_in_a_single_column_is_a_point_without_a_label(tmp_path):
+def test_blank_line_in_a_single_column_is_a_missing_label(tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text("kind\na\n\nb\n\n")
     assert open_table(path).read([], ["kind"])["kind"].tolist() == ["a", None, "b"]
@@ -158,28 +158,28 @@ def test_a_blank_line_in_a_single_column_is_a_point_without_a_label(tmp_path):
     ("cell", "message"),
     [
         ("", "the cell is empty"),
-        ("NA", "'NA' where a number should be"),
+        ("NA", "'NA' is not a number"),
         ("tall", "'tall' is not a number"),
         ("inf", "'inf' is not finite"),
-        ("1,5", "decimals are written with a point"),
+        ("1,5", "use a decimal point"),
     ],
 )
-def test_a_bad_number_is_named_by_line_and_column(tmp_path, cell, message):
+def test_invalid_number_is_reported_with_line_and_column(tmp_path, cell, message):
     path = tmp_path / "mine.csv"
     path.write_text(f"x;y\n1;2\n3;{cell}\n5;6\n")
     with pytest.raises(InputError, match=rf"mine\.csv, line 3, column 'y': .*{message}"):
         open_table(path).read(["x", "y"], [])
 
 
-def test_a_bad_number_beyond_the_first_chunk_is_named_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_module, "_CHUNK", 7)
+def test_invalid_number_after_the_first_chunk_is_reported_with_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_module, "_CHUNK", 7)
     path = tmp_path / "mine.csv"
     path.write_text("x,y\n" + "".join(f"{i},{i if i != 40 else 'forty'}\n" for i in range(60)))
     with pytest.raises(InputError, match=r"line 42, column 'y': 'forty' is not a number"):
         read_clusterings(path, labels=["x"])
 
 
-def test_a_column_with_one_bad_number_is_not_quietly_left_out(tmp_path):
+def test_column_with_one_invalid_number_is_an_error(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x,y,kind\n1,2,a\n3,oops,b\n5,6,a\n")
     with pytest.raises(InputError, match="line 3, column 'y': 'oops'"):
@@ -200,25 +200,25 @@ def test_a_column_with_one_bad_number_is_not_quietly_left_out(tmp_path):
         ("x,kind\n" + "1" * 200_000 + ",a\n", "field larger than field limit"),
     ],
 )
-def test_a_file_that_is_no_table_is_refused(tmp_path, text, message):
+def test_invalid_table_is_refused(tmp_path, text, message):
     path = tmp_path / "mine.csv"
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         read_clusterings(path, labels=["kind"])
 
 
-def test_a_bad_cell_in_a_column_nobody_chose_says_how_to_choose(tmp_path):
+def test_invalid_cell_in_a_default_column_suggests_selecting_columns(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x,other,kind\n1,2,a\n3,,b\n5,6,a\n")
     with pytest.raises(
-        InputError, match=r"'other': the cell is empty .*choose them with --columns"
+        InputError, match=r"'other': the cell is empty .*select them with --columns"
     ):
         read_clusterings(path, labels=["kind"])
     with pytest.raises(InputError, match=r"the cell is empty$"):
         read_clusterings(path, labels=["kind"], columns=["other"])
 
 
-def test_numbers_that_only_python_reads_as_such_are_not_taken_for_coordinates(tmp_path):
+def test_numbers_with_underscores_are_not_coordinates(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x,batch,kind\n1,1_2,a\n3,2_2,b\n")
     assert read_clusterings(path, labels=["kind"]).columns == ["x"]
@@ -235,7 +235,7 @@ def test_numbers_that_only_python_reads_as_such_are_not_taken_for_coordinates(tm
         (["True", "1"], ("1", "True")),
     ],
 )
-def test_labels_that_look_alike_stay_apart_and_noise_is_noise(tmp_path, cells, names):
+def test_similar_labels_stay_different_and_missing_labels_are_noise(tmp_path, cells, names):
     path = tmp_path / "mine.csv"
     path.write_text("x,kind\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells)))
     assert read_clusterings(path, labels=["kind"]).partitions["kind"].names == names
@@ -248,7 +248,7 @@ def test_text_in_another_encoding_is_refused(tmp_path):
         read_clusterings(path, labels=["kind"])
 
 
-def test_a_cut_gzip_file_is_refused(tmp_path):
+def test_truncated_gzip_file_is_refused(tmp_path):
     path = saved(tmp_path, "csv.gz")
     path.write_bytes(path.read_bytes()[:-12])
     with pytest.raises(InputError, match="is damaged"):
@@ -264,8 +264,8 @@ def test_a_gzip_bomb_is_refused(tmp_path, monkeypatch):
         read_clusterings(path, labels=["kind"])
 
 
-def test_an_endless_line_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_module, "_LONGEST_LINE", 100)
+def test_too_long_line_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_module, "_MAX_LINE", 100)
     path = tmp_path / "mine.csv"
     path.write_text("x,kind\n" + "1" * 200 + ",a\n")
     with pytest.raises(InputError, match="line 2 has over 100 characters"):
@@ -286,23 +286,23 @@ def test_pickles_are_never_loaded(tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
-def test_a_npy_file_that_promises_more_than_it_holds_is_refused(tmp_path):
+def test_truncated_npy_file_is_refused(tmp_path):
     path = tmp_path / "points.npy"
     np.save(path, X)
     whole = path.read_bytes()
     path.write_bytes(whole[:-8])
-    with pytest.raises(InputError, match="not a whole npy file"):
+    with pytest.raises(InputError, match="not a valid npy file"):
         open_table(path)
     path.write_bytes(whole.replace(b"(4, 2)", b"(4, 9)"))
-    with pytest.raises(InputError, match="not a whole npy file"):
+    with pytest.raises(InputError, match="not a valid npy file"):
         open_table(path)
 
 
-def test_an_array_that_does_not_fit_in_its_file_is_never_allocated(tmp_path):
+def test_npy_shape_larger_than_the_file_is_refused(tmp_path):
     path = tmp_path / "points.npy"
     np.save(path, X)
     path.write_bytes(path.read_bytes().replace(b"(4, 2)", b"(9, 9)"))
-    with pytest.raises(InputError, match=r"shape \(9, 9\) needs 648 bytes and there are 192"):
+    with pytest.raises(InputError, match=r"shape \(9, 9\) needs 648 bytes, the file has 192"):
         open_table(path)
 
 
@@ -319,7 +319,7 @@ def test_a_npz_bomb_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["npy", "npz", "parquet", "h5ad"])
-def test_a_name_that_promises_another_format_is_not_believed(tmp_path, kind):
+def test_suffix_that_contradicts_the_content_is_refused(tmp_path, kind):
     path = write_rows(tmp_path / f"mine.{kind}")
     with pytest.raises(InputError, match=f"is not a .{kind} file"):
         open_table(path)
@@ -334,16 +334,16 @@ def test_a_name_that_promises_another_format_is_not_believed(tmp_path, kind):
         ("npy", b"\x93NUMPY"),
     ],
 )
-def test_a_broken_file_is_refused_in_one_line(tmp_path, kind, magic):
+def test_file_with_invalid_content_is_refused(tmp_path, kind, magic):
     pytest.importorskip("pyarrow")
     pytest.importorskip("anndata")
     path = tmp_path / f"mine.{kind}"
     path.write_bytes(magic + b"nothing that belongs here")
-    with pytest.raises(InputError, match="not a whole"):
+    with pytest.raises(InputError, match="not a valid"):
         open_table(path)
 
 
-def test_gaps_in_numbers_of_other_formats_are_named(tmp_path):
+def test_missing_number_in_parquet_is_reported_with_its_row(tmp_path):
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "mine.parquet"
     parquet.write_table(arrow.table({"x": [1.0, None, 2.0], "kind": ["a", "b", "a"]}), path)
@@ -351,7 +351,7 @@ def test_gaps_in_numbers_of_other_formats_are_named(tmp_path):
         read_clusterings(path, labels=["kind"])
 
 
-def test_text_in_other_formats_is_no_coordinate(tmp_path):
+def test_text_columns_of_parquet_are_not_coordinates(tmp_path):
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "mine.parquet"
     columns = {"x": [1.0, 2.0], "note": ["p", "q"], "day": [None, None], "kind": ["a", "b"]}
@@ -359,7 +359,7 @@ def test_text_in_other_formats_is_no_coordinate(tmp_path):
     assert read_clusterings(path, labels=["kind"]).columns == ["x"]
 
 
-def test_rows_of_two_files_meet_by_their_id(tmp_path):
+def test_two_files_are_joined_by_id(tmp_path):
     (tmp_path / "points.csv").write_text("cell,x\nc1,1\nc2,2\nc3,3\n")
     (tmp_path / "labels.csv").write_text("kind,cell\nb,c3\na,c1\nz,c9\n,c2\n")
     found = read_clusterings(
@@ -368,10 +368,10 @@ def test_rows_of_two_files_meet_by_their_id(tmp_path):
     names = np.array([*found.partitions["kind"].names, None], dtype=object)
     assert names[found.partitions["kind"].labels].tolist() == ["a", None, "b"]
     assert found.ids.tolist() == ["c1", "c2", "c3"]
-    assert any("1 rows are of no point" in note for note in found.notes)
+    assert any("1 rows with unknown ids" in note for note in found.notes)
 
 
-def test_numbers_and_text_that_look_alike_are_the_same_id(tmp_path):
+def test_numeric_and_text_ids_match(tmp_path):
     (tmp_path / "points.csv").write_text("cell,x\n1,1\n2,2\n")
     (tmp_path / "labels.csv").write_text("kind,cell\nb,2\na,1\nz,x1\n")
     found = read_clusterings(
@@ -407,20 +407,20 @@ def test_ids_that_do_not_match_are_refused(tmp_path, labels, message):
         )
 
 
-def test_soft_memberships_are_columns_a_pattern_or_a_matrix(tmp_path):
+def test_memberships_are_read_from_columns_a_pattern_or_a_matrix(tmp_path):
     R = np.array([[0.5, 0.5], [1.0, 0.0], [0.25, 0.75]])
     path = tmp_path / "mine.csv"
     path.write_text("x,p_a,p_b\n1,0.5,0.5\n2,1,0\n3,0.25,0.75\n")
     np.save(tmp_path / "soft.npy", R)
-    asked = ["one=p_a,p_b", "two=p_*", f"three={tmp_path / 'soft.npy'}"]
-    found = read_clusterings(path, columns=["x"], memberships=asked)
+    selection = ["one=p_a,p_b", "two=p_*", f"three={tmp_path / 'soft.npy'}"]
+    found = read_clusterings(path, columns=["x"], memberships=selection)
     assert list(found.partitions) == ["one", "two", "three"]
     for partition in found.partitions.values():
         np.testing.assert_allclose(partition.memberships.toarray(), R)
     assert found.partitions["one"].names == ("p_a", "p_b")
 
 
-def test_memberships_that_are_none_are_refused(tmp_path):
+def test_invalid_memberships_are_refused(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x,p,q\n1,0.5,0.4\n2,1,0\n")
     with pytest.raises(InputError, match=r"memberships 'm' of .*sum to one"):
@@ -430,7 +430,7 @@ def test_memberships_that_are_none_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e200, 1e307])
-def test_coordinates_of_any_size_are_standardized_and_weighed(tmp_path, scale):
+def test_coordinates_of_extreme_scale_are_standardized_and_reported(tmp_path, scale):
     x, y = np.array([1.0, -2.0, 3.0, 7.0]), np.array([1.0, 2.0, 3.0, 4.0])
     np.savez(tmp_path / "table.npz", x=x * scale, y=y, kind=[0, 0, 1, 1])
     found = read_clusterings(tmp_path / "table.npz", labels=["kind"], standardize=True)
@@ -438,8 +438,8 @@ def test_coordinates_of_any_size_are_standardized_and_weighed(tmp_path, scale):
     np.testing.assert_allclose(found.X, expected, rtol=1e-6)
     wide, narrow = ("x", "y") if scale > 1 else ("y", "x")
     note = read_clusterings(tmp_path / "table.npz", labels=["kind"]).notes[-1]
-    assert note.startswith(f"'{wide}' varies ")
-    assert f" times as much as '{narrow}'" in note
+    assert note.startswith(f"the standard deviation of '{wide}' is ")
+    assert f" times that of '{narrow}'" in note
     assert len(note) < 150
 
 
@@ -451,35 +451,37 @@ def test_standardized_coordinates_have_mean_zero_and_deviation_one(tmp_path):
     np.testing.assert_allclose(found.X.std(axis=0), [1, 1, 0], atol=1e-12)
 
 
-def test_coordinates_of_very_different_scales_are_pointed_out(tmp_path):
+def test_coordinates_of_very_different_scales_suggest_standardize(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x,y,kind\n1,1000,a\n2,3000,b\n3,2000,a\n")
     assert any("--standardize" in note for note in read_clusterings(path, labels=["kind"]).notes)
 
 
-def test_a_coordinate_given_as_labels_is_pointed_out(tmp_path):
+def test_coordinate_column_given_as_labels_is_noted(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x,y\n" + "".join(f"{i},{i * 0.37}\n" for i in range(50)))
-    assert any("is it a clustering" in n for n in read_clusterings(path, labels=["y"]).notes)
+    assert any(
+        "check that it is a clustering" in n for n in read_clusterings(path, labels=["y"]).notes
+    )
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("selection", "message"),
     [
-        ({}, "say with --labels which columns are clusterings; .* has 'x', 'y', 'kind', 'number'"),
+        ({}, "select the columns of clusterings with --labels; .* has 'x', 'y', 'kind', 'number'"),
         ({"labels": ["knd"]}, "no column 'knd'; did you mean 'kind'"),
         ({"labels": ["kind"], "columns": ["q"]}, "no column 'q'; its columns: 'x'"),
-        ({"labels": ["kind"], "columns": ["x", "x"]}, "asked for twice"),
-        ({"labels": ["kind", "kind"]}, "asked for twice|called 'kind'"),
-        ({"labels": ["kind"], "columns": ["x"], "view": ["x"]}, "a view is two columns"),
+        ({"labels": ["kind"], "columns": ["x", "x"]}, "selected twice"),
+        ({"labels": ["kind", "kind"]}, "selected twice|called 'kind'"),
+        ({"labels": ["kind"], "columns": ["x"], "view": ["x"]}, "view must be two columns"),
     ],
 )
-def test_a_wrong_choice_of_columns_is_refused(tmp_path, asked, message):
+def test_invalid_column_selection_is_refused(tmp_path, selection, message):
     with pytest.raises(InputError, match=message):
-        read_clusterings(write_rows(tmp_path / "mine.csv"), **asked)
+        read_clusterings(write_rows(tmp_path / "mine.csv"), **selection)
 
 
-def test_labels_alone_need_no_numbers(tmp_path):
+def test_labels_only_needs_no_numeric_columns(tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text("a,b\nx,p\ny,q\n")
     with pytest.raises(InputError, match="--labels-only"):
@@ -488,7 +490,7 @@ def test_labels_alone_need_no_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".parquet", ".npz"])
-def test_what_is_written_is_read_back(tmp_path, suffix):
+def test_written_columns_are_read_back(tmp_path, suffix):
     pytest.importorskip("pyarrow")
     path = tmp_path / f"found{suffix}"
     R = np.array([[1 / 3, 2 / 3], [1.0, 0.0]])
@@ -503,7 +505,7 @@ def test_what_is_written_is_read_back(tmp_path, suffix):
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
-def test_a_failure_while_writing_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
+def test_failed_write_keeps_the_old_file_and_leaves_no_other(tmp_path, monkeypatch):
     path = tmp_path / "found.csv"
     path.write_text("what was there\n")
 
@@ -517,11 +519,11 @@ def test_a_failure_while_writing_leaves_the_old_file_and_no_other(tmp_path, monk
     assert [p.name for p in tmp_path.iterdir()] == ["found.csv"]
 
 
-@pytest.mark.parametrize("trouble", ["missing", "broken"])
-def test_parquet_without_its_library_is_refused_before_the_work(tmp_path, monkeypatch, trouble):
+@pytest.mark.parametrize("state", ["missing", "broken"])
+def test_parquet_without_pyarrow_is_refused_before_computing(tmp_path, monkeypatch, state):
     for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
         monkeypatch.delitem(sys.modules, name)
-    if trouble == "missing":
+    if state == "missing":
         monkeypatch.setitem(sys.modules, "pyarrow", None)
     else:
         (tmp_path / "pyarrow.py").write_text("raise ImportError('made for another NumPy')")
@@ -539,7 +541,7 @@ def test_parquet_without_its_library_is_refused_before_the_work(tmp_path, monkey
     ids=["columns", "representation"],
 )
 def test_a_pipe_or_device_is_written_to_and_not_replaced(tmp_path, write):
-    pipe = tmp_path / "pipe"  # no real device: were this to fail as root, it would be gone
+    pipe = tmp_path / "pipe"  # not a real device, which a failure as root would delete
     os.mkfifo(pipe)
     with ThreadPoolExecutor(1) as other:
         read = other.submit(pipe.read_bytes)
@@ -548,7 +550,7 @@ def test_a_pipe_or_device_is_written_to_and_not_replaced(tmp_path, write):
     assert pipe.is_fifo()
 
 
-def test_the_file_behind_a_link_is_replaced_not_the_link(tmp_path):
+def test_writing_to_a_symbolic_link_replaces_its_target(tmp_path):
     (tmp_path / "real").mkdir()
     target, link = tmp_path / "real" / "found.csv", tmp_path / "link.csv"
     target.write_text("old")
@@ -562,7 +564,7 @@ cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 
 @given(st.lists(st.tuples(cells, st.floats(allow_nan=False, allow_infinity=False)), min_size=1))
-def test_any_text_and_any_number_survive_a_csv_file(tmp_path_factory, rows):
+def test_any_text_and_number_survive_a_csv_round_trip(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("any") / "mine.csv"
     texts, numbers = zip(*rows, strict=True)
     write_columns(path, {"text": np.array(texts, dtype=object), "x": np.array(numbers)})

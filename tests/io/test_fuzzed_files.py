@@ -18,8 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import liftcluster as lc
-from liftcluster.io import InputError, open_table, read_clusterings, write_csv
-from liftcluster.io import cells as cells_module
+from liftcluster.io import InputError, h5ad_files, open_table, read_clusterings, write_csv
 from liftcluster.representation.storage import name_from_json, write_npz
 from support.amount import IS_LONG, also, examples
 
@@ -101,29 +100,29 @@ def damaged(draw, whole):
 
 
 def read_all(path):
-    """Everything that can be read from a file, every way it can be asked for."""
+    """Read the labels and coordinates of a file in all ways."""
     table = open_table(path)
     found = read_clusterings(path, labels=table.names[:2], points=False)
     for partition in found.partitions.values():
         assert partition.n == len(partition.labels)
         for name in partition.names:
-            str(name).encode()  # what came out of a file can go into one
+            str(name).encode()  # names read from a file can be written to one
     X = read_clusterings(path, labels=[table.names[-1]]).X
     assert X.ndim == 2
     assert np.isfinite(X).all()
 
 
 def check(path):
-    """A right value or one clear error that names the file; no other error and no warning."""
-    said = f"{path}"
+    """Check for a valid table or one clear error that names the file; no warnings."""
+    message = f"{path}"
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
             read_all(path)
         except InputError as error:
-            said = str(error)
-    assert str(path) in said or "are called" in said, said
-    assert len(said) < 1500, said
+            message = str(error)
+    assert str(path) in message or "are called" in message, message
+    assert len(message) < 1500, message
     assert [str(w.message) for w in warned if "dropped" not in str(w.message)] == []
 
 
@@ -149,7 +148,7 @@ MAGIC = [b"\x93NUMPY\x01\x00", b"PK\x03\x04", b"PAR1", b"\x89HDF\r\n\x1a\n", b"\
 CELLS = st.sampled_from(["1", "-2.5", "a", "", '"', '"a,b"', "1e5", "NA", "é", "1_0", " ", "٣", "\u2028"])  # fmt: skip
 
 
-@pytest.mark.long  # each example that begins as HDF5 does starts a process
+@pytest.mark.long  # each example with the signature of HDF5 starts a process
 @fuzzed
 @given(st.sampled_from(["", *MAGIC]), st.binary(max_size=200))
 def test_any_bytes_are_a_table_or_a_clear_error(folder, magic, rest):
@@ -193,8 +192,8 @@ def test_any_header_of_an_array_is_a_table_or_a_clear_error(folder, header, vers
     check(path)
 
 
-def test_text_of_an_array_that_is_no_text_is_refused(tmp_path):
-    """Numbers beyond Unicode, and halves of characters, which no file could take again."""
+def test_invalid_unicode_in_an_array_is_refused(tmp_path):
+    """Code points beyond Unicode and lone surrogates, which cannot be encoded as UTF-8."""
     for bad in (0x7FFFFFFF, 0xD800):
         path = tmp_path / "labels.npy"
         np.save(path, np.array([97, bad], dtype=np.uint32).view("U1"))
@@ -212,7 +211,7 @@ def test_quotes_that_break_the_header_are_a_clear_error(tmp_path):
         read_clusterings(path, labels=[open_table(path).names[0]], points=False)
 
 
-def test_names_of_any_length_leave_a_message_that_can_be_read(tmp_path):
+def test_long_names_are_shortened_in_messages(tmp_path):
     path = tmp_path / "mine.csv"
     name = "x" * 10_000
     path.write_text(f"{name},{name}\n1,2\n")
@@ -221,7 +220,7 @@ def test_names_of_any_length_leave_a_message_that_can_be_read(tmp_path):
     assert len(str(error.value)) < 1200
 
 
-def test_an_array_that_python_2_wrote_is_read_without_a_word(tmp_path):
+def test_npy_file_written_by_python_2_is_read_without_a_warning(tmp_path):
     path = tmp_path / "points.npy"
     np.save(path, np.ones((4, 2)))
     path.write_bytes(path.read_bytes().replace(b"(4, 2), }  ", b"(4L, 2L), }"))
@@ -230,7 +229,7 @@ def test_an_array_that_python_2_wrote_is_read_without_a_word(tmp_path):
 
 
 @pytest.mark.parametrize("where", [0, 0.3, 0.6, 0.95])
-def test_a_damaged_representation_is_refused_or_right(where, tmp_path):
+def test_damaged_representation_is_loaded_or_refused(where, tmp_path):
     path = tmp_path / "rep.npz"
     rep = lc.represent(np.arange(12.0).reshape(6, 2), [0, 0, 1, 1, 2, 2], lift="fourier", rng=0)
     rep.save(path)
@@ -241,12 +240,12 @@ def test_a_damaged_representation_is_refused_or_right(where, tmp_path):
     def run(part):
         start = int(where * len(whole))
         path.write_bytes(whole[:start] + part + whole[start + 4000 :])
-        said = ""
+        message = ""
         try:
             lc.load_representation(path)
         except ValueError as error:
-            said = str(error)
-        assert not said or str(path) in said
+            message = str(error)
+        assert not message or str(path) in message
 
     run()
 
@@ -259,7 +258,7 @@ def bomb(path, members, size):
             archive.writestr(f"x{i}.npy", array.getvalue())
 
 
-def test_bombs_are_refused_before_they_go_off(tmp_path, monkeypatch):
+def test_decompression_bombs_are_refused_before_allocation(tmp_path, monkeypatch):
     monkeypatch.setenv("LIFTCLUSTER_FILE_GIB", str(2**-10))
     bomb(tmp_path / "many.npz", 10, 2**15)  # 2.5 MiB in some kB
     with gzip.open(tmp_path / "lines.csv.gz", "wb") as file:
@@ -278,7 +277,7 @@ def test_bombs_are_refused_before_they_go_off(tmp_path, monkeypatch):
         assert peak < 2**26, path
 
 
-def test_a_bomb_in_the_place_of_a_representation_is_refused(tmp_path, monkeypatch):
+def test_decompression_bomb_as_representation_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "rep.npz"
     header = io.BytesIO()
     shape = {"descr": "<f8", "fortran_order": False, "shape": (10**12, 10)}
@@ -311,8 +310,8 @@ def test_a_million_columns_are_read_in_linear_time(tmp_path):
         read_clusterings(path, labels=["u"])
 
 
-def test_names_are_names_and_never_paths(tmp_path, monkeypatch):
-    """Members of an archive and columns of a table may be called anything; nothing is written."""
+def test_names_are_never_used_as_paths(tmp_path, monkeypatch):
+    """Members of an archive and columns of a table may have any name; nothing is written."""
     monkeypatch.chdir(tmp_path)
     names = ["../../evil", "/etc/passwd", "a\\b", "C:x", "..", "u\n v", "<b>"]
     with zipfile.ZipFile("mine.npz", "w") as archive:
@@ -325,7 +324,7 @@ def test_names_are_names_and_never_paths(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["mine.npz"]
 
 
-def test_a_link_is_the_file_behind_it_and_links_round_are_refused(tmp_path):
+def test_symbolic_links_are_followed_and_broken_ones_refused(tmp_path):
     (tmp_path / "real.csv").write_text("x,u\n1,a\n2,b\n")
     (tmp_path / "link.csv").symlink_to("real.csv")
     (tmp_path / "round.csv").symlink_to("round.csv")
@@ -348,8 +347,8 @@ def whole(tmp_path_factory):
     return path
 
 
-def test_a_header_that_ends_too_early_is_no_representation(tmp_path):
-    """NumPy tries headers of Python 2, too, whose mistakes are errors of the tokenizer."""
+def test_truncated_npy_header_in_a_representation_is_refused(tmp_path):
+    """NumPy also parses headers of Python 2; a truncated one raises an error of the tokenizer."""
     header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (3L, "
     array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
     with zipfile.ZipFile(tmp_path / "rep.npz", "w") as archive:
@@ -359,9 +358,9 @@ def test_a_header_that_ends_too_early_is_no_representation(tmp_path):
 
 
 class TestCells:
-    """h5ad files, whose library can bring its process down."""
+    """h5ad files, read in another process because the library can crash."""
 
-    def test_labels_and_blocks_come_as_they_are(self, whole):
+    def test_labels_and_obsm_are_read(self, whole):
         found = read_clusterings(whole, labels=["u", "n"])
         np.testing.assert_array_equal(found.X, np.eye(12)[:, :3])
         assert found.partitions["u"].names == ("a", "b", "c")
@@ -369,17 +368,17 @@ class TestCells:
         assert found.partitions["u"].noise_mass == pytest.approx(2 / 12)
 
     @pytest.mark.long
-    def test_x_and_names_of_cells_come_as_they_are(self, whole):
+    def test_x_and_obs_names_are_read(self, whole):
         X = read_clusterings(whole, labels=["u"], columns=["X"], id="obs_names")
         np.testing.assert_array_equal(X.X, np.arange(24.0).reshape(12, 2))
         assert X.ids.tolist() == [str(i) for i in range(12)]
         assert read_clusterings(whole, labels=["u"], columns=["n"]).X[:3, 0].tolist() == [0, 1, 2]
 
     @pytest.mark.long
-    def test_what_is_no_labels_or_no_numbers_is_refused(self, whole):
-        with pytest.raises(InputError, match=r"'X_pca' is not in .obs, so it is not labels"):
+    def test_invalid_label_and_coordinate_columns_are_refused(self, whole):
+        with pytest.raises(InputError, match=r"'X_pca' is not in .obs, where labels are"):
             read_clusterings(whole, labels=["X_pca"])
-        with pytest.raises(InputError, match="column 'u' is not numbers"):
+        with pytest.raises(InputError, match="column 'u' is not numeric"):
             read_clusterings(whole, labels=["n"], columns=["u"])
 
     @pytest.mark.long
@@ -393,23 +392,23 @@ class TestCells:
         path.write_bytes(content)
         check(path)
 
-    def test_a_library_that_breaks_down_is_a_clear_error(self, whole, tmp_path, monkeypatch):
+    def test_crash_of_the_h5ad_library_is_a_clear_error(self, whole, tmp_path, monkeypatch):
         script = tmp_path / "reader.py"
-        monkeypatch.setattr(cells_module, "_READER", script)
+        monkeypatch.setattr(h5ad_files, "_WORKER", script)
         for broken in ("import os; os.abort()", "import os; os.write(1, b'{\"ar')"):
             script.write_text(broken)
-            with pytest.raises(InputError, match=r"cells\.h5ad.*the library that reads it broke"):
+            with pytest.raises(InputError, match=r"cells\.h5ad.*the library that reads it crashed"):
                 open_table(whole)
         script.write_text(
             "import sys; sys.stdin.readline(); "
             """print('{"obs": ["u"], "obsm": [], "arrays": {}}', flush=True); """
             """sys.stdin.readline(); print('{"arrays": {"X": ["<f8", [9]]}}')"""
         )
-        with pytest.raises(InputError, match="broke down"):
+        with pytest.raises(InputError, match="crashed"):
             open_table(whole).read(["X"], [])
 
     @pytest.mark.parametrize("place", ["obsm/X_pca2", also("uns/bomb")])
-    def test_a_bomb_is_refused(self, place, whole, tmp_path):
+    def test_decompression_bomb_is_refused(self, place, whole, tmp_path):
         h5py = pytest.importorskip("h5py")
         path = tmp_path / "cells.h5ad"
         path.write_bytes(whole.read_bytes())
@@ -422,7 +421,7 @@ class TestCells:
             open_table(path)
 
     @pytest.mark.parametrize("kind", ["link", also("storage")])
-    def test_what_lies_in_other_files_is_not_read(self, kind, whole, tmp_path):
+    def test_external_links_and_storage_are_refused(self, kind, whole, tmp_path):
         h5py = pytest.importorskip("h5py")
         path = tmp_path / "cells.h5ad"
         path.write_bytes(whole.read_bytes())
@@ -432,23 +431,23 @@ class TestCells:
             else:
                 secret = [(os.fsencode(__file__), 0, 80)]
                 file.create_dataset("uns/other", (10,), "f8", external=secret)
-        with pytest.raises(InputError, match="lies in another file"):
+        with pytest.raises(InputError, match="in another file"):
             open_table(path)
 
-    def test_without_its_library_it_is_said_how_to_get_it(self, whole, monkeypatch):
-        monkeypatch.setattr(cells_module, "find_spec", lambda name: None)
+    def test_missing_anndata_is_an_error_with_the_install_command(self, whole, monkeypatch):
+        monkeypatch.setattr(h5ad_files, "find_spec", lambda name: None)
         with pytest.raises(InputError, match='needs anndata: pip install "anndata>='):
             open_table(whole)
 
     @pytest.mark.long
-    def test_the_reader_ends_with_its_table(self, whole):
+    def test_reader_process_ends_with_its_table(self, whole):
         table = open_table(whole)
-        reader = table._reader
+        reader = table._worker
         del table
         assert reader.poll() is not None
 
 
-def test_what_is_no_representation_is_refused_by_name(tmp_path):
+def test_invalid_representations_and_names_are_refused(tmp_path):
     path = tmp_path / "rep.npz"
     with pytest.raises(ValueError, match="Python objects, which cannot be stored without pickle"):
         write_npz(path, {}, {"x": np.array([None])})

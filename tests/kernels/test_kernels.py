@@ -8,20 +8,21 @@ from sklearn.gaussian_process.kernels import Matern as GaussianProcessMatern
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 import liftcluster as lc
-from liftcluster.kernels.kernel import as_kernel, kernel_from_state, pairwise_distances
+from liftcluster.kernels.distances import pairwise_distances
+from liftcluster.kernels.kernel import as_kernel, kernel_from_state
 from support.generators import KERNELS
 from support.oracles import gram
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("d", [1, 3, 20])
-def test_values_are_those_of_the_formula(kernel, d):
+def test_kernel_values_match_the_formula(kernel, d):
     X = np.random.default_rng(d).standard_normal((12, d))
     X[1] = X[0]
     np.testing.assert_allclose(kernel(X, X), gram(kernel, X), atol=1e-9)
 
 
-def test_values_agree_with_scikit_learn():
+def test_kernel_values_agree_with_scikit_learn():
     X = np.random.default_rng(0).standard_normal((30, 15))
     np.testing.assert_allclose(lc.Gaussian(2.0)(X, X), rbf_kernel(X, gamma=1 / 8), atol=1e-12)
     np.testing.assert_allclose(lc.Laplace(2.0)(X, X), laplacian_kernel(X, gamma=1 / 2), atol=1e-12)
@@ -32,7 +33,7 @@ def test_values_agree_with_scikit_learn():
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize("d", [1, 2, 5, 50])
-def test_frequencies_follow_the_multivariate_spectral_law(kernel, d):
+def test_frequencies_follow_the_multivariate_spectral_distribution(kernel, d):
     rng = np.random.default_rng(d)
     X = rng.standard_normal((8, d)) / np.sqrt(d) * 2
     M = 20_000
@@ -44,7 +45,7 @@ def test_frequencies_follow_the_multivariate_spectral_law(kernel, d):
     np.testing.assert_allclose(estimate, kernel(X, X), atol=bound)
 
 
-def test_a_matern_kernel_in_space_is_the_isotropic_one():
+def test_multivariate_matern_kernel_is_isotropic():
     x, y = np.zeros((1, 3)), np.ones((1, 3)) / np.sqrt(3)
     kernel = lc.Matern(nu=0.5, bandwidth=1.0)
     assert kernel(x, y)[0, 0] == pytest.approx(np.exp(-1))
@@ -64,7 +65,7 @@ def test_a_mixture_is_the_weighted_mean_of_its_kernels():
 
 @pytest.mark.parametrize("shift", [0.0, 1e6, -1e9])
 @pytest.mark.parametrize("d", [2, 30])
-def test_distances_do_not_suffer_far_from_the_origin(shift, d):
+def test_distances_are_accurate_far_from_the_origin(shift, d):
     X = np.round(np.random.default_rng(0).standard_normal((20, d)), 3)
     expected = pairwise_distances(X, X, power=2)
     # Adding 1e9 itself rounds coordinates to 1e-7.
@@ -87,7 +88,7 @@ def test_far_points_have_similarity_zero_without_a_warning(kernel):
     np.testing.assert_allclose(K, [[1, 0], [0, 1], [0, 0]], atol=1e-200)
 
 
-def test_points_that_overflow_in_bandwidths_are_refused():
+def test_distances_that_overflow_relative_to_the_bandwidth_are_refused():
     with pytest.raises(ValueError, match="too far apart for a bandwidth"):
         lc.Gaussian(1e-200)(np.array([[0.0], [1e200]]), np.array([[0.0]]))
 
@@ -98,7 +99,7 @@ def test_the_discrete_kernel_compares_coordinates():
     np.testing.assert_array_equal(lc.Discrete()(X, X), expected)
 
 
-def test_the_diagonal_is_the_diagonal():
+def test_diagonal_is_that_of_the_kernel_matrix():
     X = np.random.default_rng(0).standard_normal((130, 3))
     K = X @ X.T
     for kernel, points in [
@@ -113,12 +114,12 @@ def test_the_diagonal_is_the_diagonal():
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, lc.Discrete()], ids=repr)
-def test_a_kernel_survives_json(kernel):
+def test_kernel_is_restored_from_its_state(kernel):
     assert kernel_from_state(kernel.state()) == kernel
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "says"),
+    ("make", "error", "message"),
     [
         (lambda: lc.Gaussian(0.0), ValueError, "bandwidth must be positive"),
         (lambda: lc.Gaussian(-1), ValueError, "bandwidth must be positive"),
@@ -131,7 +132,7 @@ def test_a_kernel_survives_json(kernel):
         (lambda: lc.Gaussian()([[0.0]], [[1.0]]), ValueError, "has no bandwidth yet"),
         (lambda: lc.Gaussian(1.0)(np.zeros((2, 3)), np.zeros((2, 4))), ValueError, "one space"),
         (lambda: lc.Precomputed([[1, 2, 3]]), ValueError, "square"),
-        (lambda: lc.Precomputed([[1, 0.5], [0.1, 1]]), ValueError, "not symmetric"),
+        (lambda: lc.Precomputed([[1, 0.5], [0.1, 1]]), ValueError, "must be symmetric"),
         (lambda: lc.Precomputed([[1, np.nan], [np.nan, 1]]), ValueError, "finite"),
         (lambda: as_kernel("gausian"), ValueError, "one of gaussian, laplace"),
         (lambda: as_kernel(lc.Gaussian), TypeError, r"write Gaussian\(...\)"),
@@ -140,12 +141,12 @@ def test_a_kernel_survives_json(kernel):
         (lambda: as_kernel(lambda X, Y: np.full((1, 1), np.nan))([0], [1]), ValueError, "NaN"),
     ],
 )
-def test_bad_kernels_get_an_error_that_says_what_to_do(make, error, says):
-    with pytest.raises(error, match=says):
+def test_invalid_kernels_raise_helpful_errors(make, error, message):
+    with pytest.raises(error, match=message):
         make()
 
 
-def test_bandwidth_rules_are_what_they_say():
+def test_bandwidth_rules_match_their_definitions():
     X = np.random.default_rng(0).standard_normal((200, 3)) * [1, 2, 3]
     assert lc.bandwidth(X) == pytest.approx(np.median(pdist(X)))
     assert lc.bandwidth(X, "mean*2") == pytest.approx(2 * np.mean(pdist(X)))
@@ -157,22 +158,22 @@ def test_bandwidth_rules_are_what_they_say():
     assert lc.bandwidth(X, "silverman") == pytest.approx(deviation * (200 * 5 / 4) ** (-1 / 7))
 
 
-def test_a_bandwidth_from_a_sample_is_near_that_of_all_points():
+def test_bandwidth_of_a_sample_is_close_to_that_of_all_points():
     X = np.random.default_rng(0).standard_normal((3000, 5))
     assert lc.bandwidth(X, rng=0) == pytest.approx(np.median(pdist(X)), rel=0.05)
     assert lc.bandwidth(X, rng=0) == lc.bandwidth(X, rng=0)
     assert abs(lc.bandwidth(X, rng=0) - lc.bandwidth(X, rng=1)) > 1e-3  # other samples
-    assert lc.bandwidth(X) == lc.bandwidth(X)  # no seed, no surprise
+    assert lc.bandwidth(X) == lc.bandwidth(X)  # deterministic without a seed
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
-def test_bandwidths_scale_with_the_points_at_any_size(scale):
+def test_bandwidths_scale_with_the_points_at_any_magnitude(scale):
     X = np.random.default_rng(0).uniform(-1, 1, (50, 2))
     for rule in ("median", "mean", "scale", "scott", "silverman"):
         assert lc.bandwidth(X * scale, rule) == pytest.approx(lc.bandwidth(X, rule) * scale)
 
 
-def test_coinciding_points_still_have_a_bandwidth():
+def test_identical_points_have_a_positive_bandwidth():
     assert lc.bandwidth(np.ones((10, 2))) == 1.0
     assert lc.bandwidth([[3.0, 4.0]]) == 1.0
     assert lc.bandwidth([[0.0]] * 10 + [[2.0]]) == 2.0
@@ -185,7 +186,7 @@ def test_unknown_bandwidth_rules_are_refused(rule):
 
 
 @pytest.mark.parametrize("nu", [0.1, 0.3, 3.3, 20.0, 100.0])
-def test_matern_is_the_formula_over_its_whole_range(nu):
+def test_matern_matches_the_formula_for_small_and_large_nu(nu):
     r = np.array([0.0, 1e-6, 1e-3, 0.1, 0.7, 2.0, 5.0])
     z = np.sqrt(2 * nu) * r
     with np.errstate(all="ignore"):
@@ -197,13 +198,13 @@ def test_matern_is_the_formula_over_its_whole_range(nu):
     assert (np.diff(ours) <= 0).all()
 
 
-def test_a_smooth_matern_nears_the_gaussian():
+def test_matern_with_large_nu_is_close_to_the_gaussian():
     X = np.linspace(0, 3, 20)[:, None]
     np.testing.assert_allclose(lc.Matern(100.0, 1.0)(X, X), lc.Gaussian(1.0)(X, X), atol=0.01)
 
 
 @pytest.mark.parametrize("nu", [0.01, 170.0, 500.0])
-def test_orders_that_float64_cannot_do_are_refused(nu):
+def test_nu_outside_the_supported_range_is_refused(nu):
     with pytest.raises(ValueError, match="nu must lie in"):
         lc.Matern(nu)
 
@@ -216,12 +217,12 @@ def test_mixtures_of_very_different_bandwidths_keep_the_narrow_one():
     assert np.isfinite(lc.Gaussian([1e-200, 1.0])(X, X)).all()
 
 
-def test_points_far_beyond_the_bandwidth_warn_of_nothing_but_are_refused():
+def test_points_too_far_apart_are_refused_without_a_warning():
     X = np.array([[-1e300], [1e300], [0.0]])
     with pytest.raises(ValueError, match="too far apart"):
         lc.distance([0, 0, 1], [0, 1, 1], X, bandwidth=1e-300)
 
 
-def test_numbers_beyond_all_floats_are_refused_by_name():
+def test_integers_beyond_the_float_range_are_refused():
     with pytest.raises(ValueError, match="bandwidth must be positive and finite"):
         lc.Gaussian(10**400)

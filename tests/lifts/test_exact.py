@@ -1,4 +1,4 @@
-"""The exact lift: products of the kernel, blocks, precision."""
+"""The exact lift: inner products of the kernel, blocks, precision."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from support.oracles import cluster_products, gram
 
 @given(points_and_partitions(max_points=12))
 @settings(max_examples=15)
-def test_the_exact_lift_gives_the_products_of_the_kernel(case):
+def test_exact_lift_reproduces_kernel_inner_products(case):
     X, partitions = case
     kernel = lc.Matern(1.5, 2.0)
     rep = lc.represent(X, partitions, kernel=kernel, lift="exact")
@@ -22,7 +22,7 @@ def test_the_exact_lift_gives_the_products_of_the_kernel(case):
     )
 
 
-def test_the_exact_lift_scores_new_points_by_the_kernel():
+def test_exact_lift_scores_of_new_points_are_kernel_sums():
     rng = np.random.default_rng(0)
     X, labels = blobs(rng, 60, 3)
     new = rng.standard_normal((7, 3))
@@ -46,7 +46,7 @@ def test_exact_lifts_work_over_several_blocks():
 
 
 def test_exact_sums_in_single_precision_keep_small_distances(monkeypatch):
-    """Clusters that share all but a point: their distance is small, and still right."""
+    """The small distance between clusters that differ in one point is accurate."""
     from liftcluster.lifts import exact as span
 
     rng = np.random.default_rng(0)
@@ -63,11 +63,11 @@ def test_exact_sums_in_single_precision_keep_small_distances(monkeypatch):
     np.testing.assert_allclose(single[:4, 4:8].diagonal(), nearest, atol=1e-9)
 
 
-def test_exact_sums_are_double_where_single_precision_would_not_do():
+def test_double_precision_is_used_where_single_precision_is_too_inaccurate():
     from liftcluster.lifts import exact as span
 
     X = blobs(np.random.default_rng(0), 1500, 30)[0]
-    not_smooth_at_zero = lc.Matern(0.5, 20.0)  # √ of a rounding error is no rounding error
+    not_smooth_at_zero = lc.Matern(0.5, 20.0)  # the root of a rounding error is larger
     for kernel in (lc.Gaussian(0.5), lc.Laplace(5.0), lc.Gaussian([5.0, 10.0]), not_smooth_at_zero):
         assert span._single_precision_blocks(kernel, X) is None
     assert span._single_precision_blocks(lc.Gaussian(30.0), X[:, :5]) is None
@@ -77,7 +77,7 @@ def test_exact_sums_are_double_where_single_precision_would_not_do():
         np.testing.assert_allclose(K, kernel(X[:9], X[5:40]), atol=1e-6)
 
 
-def test_the_span_of_several_partitions_has_the_rank_it_should():
+def test_span_of_m_partitions_is_rank_deficient_by_m_minus_1():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3))
     parts = [rng.integers(3, size=60) for _ in range(5)]
@@ -87,7 +87,7 @@ def test_the_span_of_several_partitions_has_the_rank_it_should():
     np.testing.assert_allclose(rep.lift.scores(X, rep.sums), lc.Gaussian(2.0)(X, X) @ R, atol=1e-8)
 
 
-def test_far_from_the_origin_exact_distances_keep_their_digits():
+def test_exact_distances_are_accurate_far_from_the_origin():
     X, labels = blobs(np.random.default_rng(0), 40, 2)
     X = np.round(X, 1) * 10
     for kernel in ("gaussian", "laplace", "matern"):

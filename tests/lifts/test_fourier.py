@@ -1,4 +1,4 @@
-"""Random Fourier features: the kernel in the limit, frequencies, precision."""
+"""Random Fourier features: convergence to the kernel, frequencies, precision."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def test_fourier_features_converge_to_the_kernel(kernel, d, sampling):
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("rho", [1, 2, 3, 5, 8])
-def test_any_number_of_features_has_the_right_mean(rho, sampling):
+def test_features_are_unbiased_for_any_number_of_components(rho, sampling):
     X = np.array([[0.0, 0.0], [1.0, 0.5], [-0.3, 2.0]])
     kernel = lc.Gaussian(1.0)
     repeats = examples(4000)
@@ -51,7 +51,7 @@ def test_any_number_of_features_has_the_right_mean(rho, sampling):
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
-def test_pairs_of_features_have_length_one(sampling):
+def test_feature_vectors_of_cosine_sine_pairs_have_unit_norm(sampling):
     X = np.random.default_rng(0).standard_normal((20, 4)) * 10
     lift = draw_fourier_lift(
         lc.Gaussian(1.0), 4, 64, sampling=sampling, rng=np.random.default_rng(0)
@@ -71,7 +71,7 @@ def test_orthogonal_frequencies_are_orthogonal_in_blocks():
 
 
 @pytest.mark.parametrize("sampling", ["orthogonal", "quasi"])
-def test_dependent_frequencies_beat_independent_ones(sampling):
+def test_dependent_frequencies_are_more_accurate_than_independent_ones(sampling):
     X, labels = blobs(np.random.default_rng(0), 300, 8)
     exact = lc.represent(X, labels).distances()
 
@@ -80,7 +80,7 @@ def test_dependent_frequencies_beat_independent_ones(sampling):
             [
                 (
                     lc.represent(
-                        X, labels, lift="fourier", sampling=sampling, n_components=1024, rng=seed
+                        X, labels, lift=lc.Fourier(1024, sampling=sampling), rng=seed
                     ).distances()
                     - exact
                 )
@@ -92,13 +92,13 @@ def test_dependent_frequencies_beat_independent_ones(sampling):
     assert error(sampling) < 0.6 * error("iid")
 
 
-def test_phases_that_mean_nothing_are_refused():
+def test_inaccurate_phases_of_far_points_are_refused():
     lift = lc.make_lift(np.zeros((2, 1)), lift="fourier", bandwidth=1.0, rng=0)
     with pytest.raises(ValueError, match="bandwidths away"):
         lift.sums(np.array([[0.0], [1e10]]), np.ones((2, 1)))
 
 
-def test_far_from_the_origin_single_precision_still_holds():
+def test_single_precision_is_accurate_far_from_the_origin():
     X, labels = blobs(np.random.default_rng(0), 200, 3)
     kernel = lc.Gaussian(2.0)
     exact = lc.represent(X, labels, kernel=kernel).distances()
@@ -115,7 +115,7 @@ def test_far_from_the_origin_single_precision_still_holds():
 
 
 @pytest.mark.parametrize("scale", [1e-50, 1e50])
-def test_single_precision_takes_weights_of_any_size(scale):
+def test_single_precision_accepts_weights_of_any_magnitude(scale):
     X, labels = blobs(np.random.default_rng(0), 100, 2)
     lift = draw_fourier_lift(
         lc.Gaussian(1.0), 2, 64, dtype=np.float32, rng=np.random.default_rng(0)
@@ -125,12 +125,12 @@ def test_single_precision_takes_weights_of_any_size(scale):
     np.testing.assert_allclose(scaled.vectors, plain.vectors, atol=1e-6)
 
 
-def test_a_loose_tolerance_takes_few_features():
+def test_loose_tolerance_uses_few_features():
     X, labels = blobs(np.random.default_rng(0), 100, 3)
-    assert lc.represent(X, labels, tol=0.5, lift="fourier", rng=0).n_components == 512
+    assert lc.represent(X, labels, lift=lc.Fourier(tol=0.5), rng=0).n_components == 512
 
 
-def test_added_frequencies_are_groups_of_their_own():
+def test_added_frequencies_form_new_groups():
     lift = draw_fourier_lift(
         lc.Gaussian(1.0), 3, 60, sampling="orthogonal", rng=np.random.default_rng(0)
     )

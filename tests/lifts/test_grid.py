@@ -1,4 +1,4 @@
-"""Grid features: a few dimensions, no chance, a stated error."""
+"""Grid features: deterministic features in few dimensions with a stated error."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_kernel_values_are_within_the_stated_error(seed, d, exponent, bandwidths
     assert lift.error <= 10**exponent
     Z = lift.features(X)
     assert np.abs(Z @ Z.T - kernel(X, X)).max() <= lift.error + 1e-13
-    np.testing.assert_allclose((Z**2).sum(axis=1), 1, rtol=1e-12)  # a point is like itself
+    np.testing.assert_allclose((Z**2).sum(axis=1), 1, rtol=1e-12)  # κ(x, x) = 1
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_many_points_are_lifted_in_single_precision():
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
-def test_the_bound_is_not_idle(d):
-    """From wall to wall the error comes near what is stated."""
+def test_error_bound_is_tight_to_a_factor_of_20(d):
+    """Between opposite faces of the box the error is close to the bound."""
     corners = np.stack([np.zeros(d), np.full(d, 4.0)])
     lift = fit_grid_lift(lc.Gaussian(1.0), box_of(corners), eps=1e-2)
     low, high = lift.centre - lift.half_range, lift.centre + lift.half_range
@@ -84,32 +84,32 @@ def test_the_bound_is_not_idle(d):
     assert lift.error / 20 < error <= lift.error
 
 
-def test_cluster_distances_are_exact_to_many_digits():
+def test_cluster_distances_are_accurate_to_many_digits():
     X, labels = blobs(np.random.default_rng(0), 3000, 2)
     kernel = lc.Gaussian(lc.bandwidth(X) / 2)
     exact = lc.represent(X, labels, lift="exact", kernel=kernel).distances()
     for n_components, digits in ((500, 1e-3), (2000, 1e-6), (5000, 1e-9)):
-        rep = lc.represent(X, labels, lift="grid", n_components=n_components, kernel=kernel)
+        rep = lc.represent(X, labels, lift=lc.Grid(n_components=n_components), kernel=kernel)
         assert rep.n_components <= n_components
         errors = np.abs(rep.distances() - exact)
         assert errors.max() < digits
-        assert (errors <= rep.distance_errors() + 1e-9).all()  # equal vectors: rounding, squared
+        assert (errors <= rep.distance_errors() + 1e-9).all()  # rounding error of equal vectors
 
 
-def test_errors_of_distances_are_bounded_even_on_a_coarse_grid():
+def test_errors_of_distances_are_bounded_on_a_coarse_grid():
     X, labels = blobs(np.random.default_rng(3), 2000, 3)
     exact = lc.represent(X, labels, lift="exact")
-    rep = lc.represent(X, labels, lift="grid", n_components=400)
+    rep = lc.represent(X, labels, lift=lc.Grid(n_components=400))
     errors = np.abs(rep.distances() - exact.distances())
     assert errors.max() > 1e-9  # it is coarse
     assert (errors <= rep.distance_errors()).all()
-    found = lc.compare(labels, labels % 2, X, lift="grid", n_components=400)
+    found = lc.compare(labels, labels % 2, X, lift=lc.Grid(n_components=400))
     truth = lc.distance(labels, labels % 2, X, lift="exact")
     assert abs(found["lift_emd"].value - truth) <= found["lift_emd"].error
 
 
-def test_several_samples_share_one_box():
-    """The box must hold all points, not only those that stand for a sample."""
+def test_several_samples_share_one_bounding_box():
+    """The box contains all points, not only a subsample."""
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((6000, 2)), rng.standard_normal((6000, 2)) + 3
     X[4321] = -9.0
@@ -119,40 +119,32 @@ def test_several_samples_share_one_box():
     assert found == pytest.approx(exact, abs=1e-5)
 
 
-def test_a_tolerance_is_met_without_chance():
+def test_auto_lift_is_a_grid_with_deterministic_error_bounds():
     X, labels = blobs(np.random.default_rng(0), 6000, 2)
-    rep = lc.represent(X, labels, tol=1e-4)
+    rep = lc.represent(X, labels)
     assert rep.lift.kind == "grid"
-    assert rep.max_error <= 1e-4
-
-
-def test_a_tolerance_that_is_not_met_is_said():
-    """Near clusters have distances that a bound on kernel values says little about."""
-    rng = np.random.default_rng(0)
-    X = rng.uniform(0, 25, (6000, 2))
-    labels = rng.integers(4, size=6000)
-    other = labels.copy()
-    other[:3] = (other[:3] + 1) % 4
-    with pytest.warns(UserWarning, match="above tol = 1e-09"):
-        lc.represent(X, [labels, other], bandwidth=2.0, tol=1e-9)
-
-
-def test_a_grid_that_is_asked_for_takes_a_tolerance():
-    X, labels = blobs(np.random.default_rng(0), 500, 2)
-    rep = lc.represent(X, labels, lift="grid", tol=0.01)
     assert rep.max_error <= 0.01
+    exact = lc.represent(X, labels, lift="exact")
+    assert (np.abs(rep.distances() - exact.distances()) <= rep.distance_errors()).all()
 
 
-@pytest.mark.parametrize("lift", ["grid", "structured"])
-def test_a_way_of_sampling_that_would_be_ignored_is_refused(lift):
-    with pytest.raises(ValueError, match="has its own way"):
-        lc.make_lift(np.eye(3), lift=lift, bandwidth=1.0, sampling="iid")
+def test_error_of_a_grid_bounds_the_error_of_kernel_values():
+    X, _ = blobs(np.random.default_rng(0), 500, 2)
+    sizes = []
+    for error in (1e-2, 1e-5, 1e-8):
+        lift = lc.make_lift(X, lift=lc.Grid(error))
+        assert lift.error <= error
+        Z = lift.features(X)
+        assert np.abs(Z @ Z.T - lift.kernel(X, X)).max() <= error
+        sizes.append(lift.n_components)
+    assert sizes == sorted(set(sizes))
 
 
-def test_points_outside_the_box_are_refused():
+def test_points_outside_the_bounding_box_are_refused():
     X = blobs(np.random.default_rng(0), 500, 2)[0]
     lift = lc.make_lift(X, lift="grid")
-    lift.scores(X.mean(0) + 1.05 * (X - X.mean(0)), np.ones((1, lift.n_components)))  # a margin
+    within_margin = X.mean(0) + 1.05 * (X - X.mean(0))
+    lift.scores(within_margin, np.ones((1, lift.n_components)))
     for outside in (X + 100, X * [1, 3], np.concatenate([X, [[1e6, 0]]])):
         with pytest.raises(ValueError, match="outside the box"):
             lift.sums(outside, np.ones((len(outside), 1)))
@@ -160,14 +152,14 @@ def test_points_outside_the_box_are_refused():
             lift.assign(outside, np.ones((1, lift.n_components)))
 
 
-def test_a_grid_that_would_be_too_large_says_what_to_do():
+def test_too_large_or_unsupported_grid_raises_a_helpful_error():
     X = np.random.default_rng(0).uniform(0, 1, (50, 3))
     with pytest.raises(GridTooLarge, match="larger bandwidth"):
         lc.make_lift(X, lift="grid", bandwidth=1e-3)
-    with pytest.raises(GridTooLarge, match="larger bandwidth"):  # and no word of overflow
+    with pytest.raises(GridTooLarge, match="larger bandwidth"):  # without an overflow warning
         lc.make_lift([[-1.7e308], [1.7e308]], lift="grid", bandwidth=1e308)
     with pytest.raises(GridTooLarge, match="more than 3 frequencies"):
-        lc.make_lift(X, lift="grid", bandwidth=0.1, n_components=3)
+        lc.make_lift(X, lift=lc.Grid(n_components=3), bandwidth=0.1)
     with pytest.raises(ValueError, match="at most 3 axes, got 4"):
         lc.make_lift(np.ones((5, 4)), lift="grid", bandwidth=1.0)
     with pytest.raises(ValueError, match="needs the Gaussian kernel, not cauchy"):
@@ -181,12 +173,12 @@ def test_more_components_make_a_finer_grid():
     assert errors[-1] < 1e-12 < 1e-3 < errors[0]
 
 
-def test_points_that_are_all_one_point_are_lifted():
+def test_identical_points_are_lifted():
     rep = lc.represent(np.ones((20, 2)), np.arange(20) % 2, lift="grid", bandwidth=1.0)
     np.testing.assert_allclose(rep.distances(), 0, atol=1e-7)
 
 
-def test_it_is_stored_and_loaded_bit_by_bit(tmp_path):
+def test_saved_and_loaded_grid_lift_is_identical(tmp_path):
     X, labels = blobs(np.random.default_rng(0), 300, 3)
     rep = lc.represent(X, labels, lift="grid", kernel=lc.Gaussian([3.0, 6.0]))
     rep.save(tmp_path / "clusters.npz")
@@ -199,7 +191,7 @@ def test_it_is_stored_and_loaded_bit_by_bit(tmp_path):
 @pytest.mark.skipif(grid.nufft() is None, reason="finufft is not installed")
 @pytest.mark.parametrize("d", [1, 2, 3])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-6), (np.float64, 1e-10)])
-def test_a_fast_transform_gives_the_same_sums(monkeypatch, d, dtype, tolerance):
+def test_nufft_gives_the_same_sums(monkeypatch, d, dtype, tolerance):
     rng = np.random.default_rng(d)
     X = rng.uniform(-2, 2, (700, d))
     lift = fit_grid_lift(lc.Gaussian(1.0), box_of(X), eps=1e-9, dtype=dtype)
@@ -208,15 +200,15 @@ def test_a_fast_transform_gives_the_same_sums(monkeypatch, d, dtype, tolerance):
     empty = np.zeros((700, 2))
     for R in (labels, soft, empty):
         with monkeypatch.context() as patch:
-            patch.setattr(grid, "_TRANSFORM_FROM", dict.fromkeys((1, 2, 3), 10**9))
+            patch.setattr(grid, "_NUFFT_FROM", dict.fromkeys((1, 2, 3), 10**9))
             plain = lift.sums(X, R)
-            patch.setattr(grid, "_TRANSFORM_FROM", dict.fromkeys((1, 2, 3), 0))
+            patch.setattr(grid, "_NUFFT_FROM", dict.fromkeys((1, 2, 3), 0))
             patch.setattr(grid, "map_sums", None)  # would fail if it were called
             fast = lift.sums(X, R)
         unit = np.abs(plain).max() or 1.0
         np.testing.assert_allclose(fast / unit, plain / unit, atol=tolerance)
 
 
-def test_a_bandwidth_that_no_range_can_be_divided_by_is_too_small_for_a_grid():
+def test_subnormal_bandwidth_is_refused():
     with pytest.raises(ValueError, match="range over inf bandwidths need more than"):
         lc.represent([[0.0], [1.0]], [0, 1], lift="grid", bandwidth=5e-324)

@@ -1,4 +1,4 @@
-"""Options of lifts: an option that could do nothing is refused."""
+"""Options of lifts: an option without effect is refused."""
 
 import numpy as np
 import pytest
@@ -8,27 +8,22 @@ from sklearn.kernel_approximation import RBFSampler
 import liftcluster as lc
 from support.generators import blobs
 
-OWN = {
-    "kernel": "laplace",
-    "bandwidth": 3.0,
-    "n_components": 32,
-    "sampling": "iid",
-}
+OWN = {"kernel": "laplace", "bandwidth": 3.0}
 
 
-def _uses_of_a_lift(X, a, b):
-    """Every way in for a lift that is made already."""
+def _functions_that_take_a_lift(X, a, b):
+    """Every public function that accepts an existing lift."""
     blocks = lc.Blocks([X[:20], X[20:]])
     return {
-        "make_lift": lambda **how: lc.make_lift(X, **how),
-        "represent": lambda **how: lc.represent(X, [a, b], **how),
-        "represent, blocks": lambda **how: lc.represent(blocks, [a, b], **how),
-        "samples": lambda **how: lc.represent_samples([(X, a), (X + 1, b)], **how),
-        "distance": lambda **how: lc.distance(a, b, X, **how),
-        "matrix": lambda **how: lc.distance_matrix([a, b], X, **how),
-        "compare": lambda **how: lc.compare(a, b, X, **how),
-        "consensus": lambda **how: lc.consensus([a, b], 2, X, **how),
-        "significance": lambda **how: lc.significance(a, b, X, n_permutations=3, **how),
+        "make_lift": lambda **options: lc.make_lift(X, **options),
+        "represent": lambda **options: lc.represent(X, [a, b], **options),
+        "represent, blocks": lambda **options: lc.represent(blocks, [a, b], **options),
+        "samples": lambda **options: lc.represent_samples([(X, a), (X + 1, b)], **options),
+        "distance": lambda **options: lc.distance(a, b, X, **options),
+        "matrix": lambda **options: lc.distance_matrix([a, b], X, **options),
+        "compare": lambda **options: lc.compare(a, b, X, **options),
+        "consensus": lambda **options: lc.consensus([a, b], 2, X, **options),
+        "significance": lambda **options: lc.significance(a, b, X, n_permutations=3, **options),
     }
 
 
@@ -40,14 +35,14 @@ def two_partitions():
 
 @pytest.mark.filterwarnings("ignore:the consensus is farther")
 @pytest.mark.parametrize("made", ["lift", "transformer"])
-@pytest.mark.parametrize("use", _uses_of_a_lift(*[np.zeros((40, 2))] * 3))
-def test_a_lift_that_is_made_leaves_nothing_to_ask_for(use, made, two_partitions):
+@pytest.mark.parametrize("use", _functions_that_take_a_lift(*[np.zeros((40, 2))] * 3))
+def test_lift_options_are_refused_with_an_existing_lift(use, made, two_partitions):
     X, a, b = two_partitions
-    lift = lc.make_lift(X, lift="fourier", bandwidth=2.0, n_components=64, rng=0)
+    lift = lc.make_lift(X, lift=lc.Fourier(64), bandwidth=2.0, rng=0)
     if made == "transformer":
         lift = RBFSampler(gamma=0.125, n_components=64, random_state=0).fit(X)
-    call = _uses_of_a_lift(X, a, b)[use]
-    call(lift=lift)  # the usual options are no wish
+    call = _functions_that_take_a_lift(X, a, b)[use]
+    call(lift=lift)  # the default options are accepted
     for option, value in OWN.items():
         with pytest.raises(ValueError, match=f"{option} of its own; leave {option} out"):
             call(lift=lift, **{option: value})
@@ -55,16 +50,16 @@ def test_a_lift_that_is_made_leaves_nothing_to_ask_for(use, made, two_partitions
         call(lift=lift, bandwidth="scott")
 
 
-def test_what_a_lift_has_may_be_said_again(two_partitions):
+def test_options_equal_to_those_of_the_lift_are_accepted(two_partitions):
     X, a, b = two_partitions
-    lift = lc.make_lift(X, lift="fourier", bandwidth=2.0, n_components=64, sampling="iid", rng=0)
-    alike = {"kernel": lc.Gaussian(2.0), "bandwidth": 2.0, "n_components": 64, "sampling": "iid"}
-    assert lc.distance(a, b, X, lift=lift, **alike) == lc.distance(a, b, X, lift=lift)
+    lift = lc.make_lift(X, lift=lc.Fourier(64, sampling="iid"), bandwidth=2.0, rng=0)
+    same = {"kernel": lc.Gaussian(2.0), "bandwidth": 2.0}
+    assert lc.distance(a, b, X, lift=lift, **same) == lc.distance(a, b, X, lift=lift)
 
 
-def test_an_estimator_with_a_lift_of_its_own_wants_no_other_options(two_partitions):
+def test_estimator_with_an_existing_lift_refuses_lift_options(two_partitions):
     X, _, _ = two_partitions
-    lift = lc.make_lift(X, lift="fourier", bandwidth=2.0, n_components=64, rng=0)
+    lift = lc.make_lift(X, lift=lc.Fourier(64), bandwidth=2.0, rng=0)
     for kind in (lc.LiftedConsensus, lc.MaxMMDClustering):
         model = clone(kind(2, lift=lift, random_state=0))
         assert len(set(model.fit(X).labels_)) == 2
@@ -76,19 +71,21 @@ def test_an_estimator_with_a_lift_of_its_own_wants_no_other_options(two_partitio
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"kernel": lc.Gaussian(1.0), "bandwidth": 5.0}, "gaussian kernel has a bandwidth of its"),
         ({"kernel": lc.Matern(1.5, 1.0), "bandwidth": [1.0, 5.0]}, "matern kernel has a bandwidth"),
         ({"kernel": "discrete", "bandwidth": 5.0}, "discrete kernel has no bandwidth; leave"),
         ({"kernel": lambda X, Y: X @ Y.T, "bandwidth": 5.0}, "callable kernel has no bandwidth"),
-        ({"lift": "exact", "n_components": 64}, "no use for n_components; leave that out"),
-        ({"lift": "exact", "sampling": "iid"}, "no use for sampling; leave that out"),
-        ({"lift": "nystrom", "sampling": "iid"}, 'how lift="fourier" draws frequencies'),
+        ({"kernel": "discrete", "bandwidth": "scott"}, "discrete kernel has no bandwidth; leave"),
+        ({"kernel": lc.Gaussian(1.0), "bandwidth": "scott"}, "kernel has a bandwidth of its own"),
+        ({"kernel": "laplace", "lift": "grid"}, "needs the Gaussian kernel, not laplace"),
+        ({"kernel": lambda X, Y: X @ Y.T, "lift": "fourier"}, "no Fourier features"),
+        ({"kernel": lambda X, Y: X @ Y.T, "lift": "structured"}, "no Fourier features"),
     ],
 )
-def test_an_option_that_could_do_nothing_is_refused(options, says, two_partitions):
+def test_options_without_effect_are_refused(options, message, two_partitions):
     X, a, b = two_partitions
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         lc.distance(a, b, X, **options)
-    lc.distance(a, b, X, kernel=lc.Gaussian(5.0), bandwidth=5.0)  # says the same twice
+    lc.distance(a, b, X, kernel=lc.Gaussian(5.0), bandwidth=5.0)  # equal values are accepted

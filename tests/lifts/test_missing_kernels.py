@@ -1,4 +1,4 @@
-"""Without the compiled kernels a process warns once, when it does work that they would speed up."""
+"""Without the compiled kernels, a process warns once if they would speed up its work."""
 
 import sys
 import warnings
@@ -18,7 +18,7 @@ WARNING = "the compiled kernels of liftcluster were not built"
 
 @pytest.fixture
 def missing(monkeypatch):
-    """As where the kernels were not built; 10,000 features are many."""
+    """Simulate kernels that were not built; more than 10,000 features warn."""
     monkeypatch.setattr(_native, "_loaded", None)
     monkeypatch.setattr(_native, "_why_missing", "were not built")
     monkeypatch.setattr(_native, "_computed", 0)
@@ -28,7 +28,7 @@ def missing(monkeypatch):
 
 @pytest.fixture
 def package_folder(monkeypatch, tmp_path):
-    """An empty folder in which Python looks for the kernels."""
+    """An empty folder from which Python imports the kernels."""
     monkeypatch.delattr(_native, "_kernels", raising=False)
     monkeypatch.delitem(sys.modules, NAME, raising=False)
     monkeypatch.setattr(_native, "__path__", [str(tmp_path)])
@@ -47,26 +47,26 @@ def lift_points(kind, n, times=1):
 
 
 @pytest.mark.parametrize("kind", ["fourier", "grid"])
-def test_much_work_warns_once(missing, kind):
+def test_large_inputs_warn_once(missing, kind):
     with pytest.warns(UserWarning, match=WARNING) as caught:
         lift_points(kind, 200, times=3)
     assert len(caught) == 1
     assert "--no-binary liftcluster liftcluster" in str(caught[0].message)
 
 
-def test_many_small_calls_are_much_work(missing):
+def test_many_small_calls_warn_once(missing):
     with pytest.warns(UserWarning, match=WARNING) as caught:
         lift_points("fourier", 2, times=100)
     assert len(caught) == 1
 
 
-def test_little_work_is_silent(missing):
+def test_small_inputs_do_not_warn(missing):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         lift_points("fourier", 49)
 
 
-def test_kernels_that_are_switched_off_are_silent(missing, monkeypatch):
+def test_disabled_kernels_do_not_warn(missing, monkeypatch):
     monkeypatch.setattr(_native, "_why_missing", _native._load("off")[1])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -79,12 +79,12 @@ def test_the_command_line_shows_the_warning(missing, run, tmp_path):
     path = tmp_path / "points.csv"
     np.savetxt(path, table, "%g", delimiter=",", header="x,y,a,b", comments="")
     options = ["--columns", "x,y", "--labels", "a,b", "--measures", "lift_emd"]
-    code, _, shown = run("compare", path, *options, "--lift", "fourier", "--n-components", 200)
+    code, _, stderr = run("compare", path, *options, "--lift", "fourier", "--n-components", 200)
     assert code == 0
-    assert shown.count(f"liftcluster: warning: {WARNING}") == 1
+    assert stderr.count(f"liftcluster: warning: {WARNING}") == 1
 
 
-def test_kernels_that_were_not_built_are_told_from_kernels_that_do_not_load(package_folder):
+def test_missing_and_unloadable_kernels_have_different_messages(package_folder):
     assert _native._load("") == (None, "were not built on installation")
     assert _native._load("off") == (None, None)
     (package_folder / f"_kernels{EXTENSION_SUFFIXES[0]}").write_bytes(b"not a library")

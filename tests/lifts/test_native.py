@@ -1,4 +1,4 @@
-"""The kernels in C: the same answers as NumPy, whatever the processor, threads or shapes."""
+"""Compiled kernels: the results of NumPy for every instruction set, thread count and shape."""
 
 import os
 import subprocess
@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 import liftcluster as lc
-from liftcluster._util.threads import in_order, n_threads, runs
+from liftcluster._util.threads import map_in_order, n_threads, runs
 from liftcluster.lifts import _native, grid
-from liftcluster.lifts.engine import DENSE, GIVEN, GRID, STRUCTURED
 from liftcluster.lifts.fourier import draw_fourier_lift
 from liftcluster.lifts.grid import fit_grid_lift
+from liftcluster.lifts.native import DENSE, GIVEN, GRID, STRUCTURED
 from liftcluster.lifts.structured import draw_structured_lift
 from support.amount import also
 
@@ -37,7 +37,7 @@ def instruction_set(request):
 
 @pytest.fixture
 def by_numpy(monkeypatch):
-    """A function that computes something without the extension."""
+    """A function that calls its argument with the extension disabled."""
 
     def compute(function):
         with monkeypatch.context() as patch:
@@ -47,8 +47,8 @@ def by_numpy(monkeypatch):
     return compute
 
 
-def test_the_extension_is_there_where_it_must_be():
-    """CI has a compiler; only a machine without one may do without."""
+def test_extension_is_built_in_ci():
+    """CI has a compiler; elsewhere the extension is optional."""
     if os.environ.get("CI") and os.environ.get("LIFTCLUSTER_NATIVE") != "off":
         assert kernels is not None
 
@@ -109,7 +109,7 @@ FORMS = ["single", "double", "bytes", "whole", "fortran", "strided", "backwards"
     dtype=st.sampled_from([np.float32, np.float64]),
     which=st.sampled_from(SETS or [None]),
 )
-def test_the_extension_agrees_with_numpy(seed, n, d, rho, form, kind, dtype, which):
+def test_extension_agrees_with_numpy(seed, n, d, rho, form, kind, dtype, which):
     rng = np.random.default_rng(seed)
     X, R = points(rng, n, d, form), memberships(rng, n, kind)
     tolerance = 1e-6 if dtype == np.float32 else 1e-13
@@ -127,13 +127,13 @@ def test_the_extension_agrees_with_numpy(seed, n, d, rho, form, kind, dtype, whi
         finally:
             _native._loaded, grid.nufft = kernels, transform
         totals = np.abs(_dense(R)).sum()
-        unit = tolerance * (1 + largest_phase(lift, X))  # rounding is relative to them
+        unit = tolerance * (1 + largest_phase(lift, X))  # to which rounding errors are relative
         np.testing.assert_allclose(fused[0] / totals, plain[0] / totals, atol=unit)
         np.testing.assert_allclose(fused[1], plain[1], atol=unit * np.abs(V).sum(axis=1).max())
         np.testing.assert_allclose(fused[2], plain[2], atol=unit)
         assert fused[2].dtype == plain[2].dtype == dtype
         gap = np.sort(plain[1], axis=1)[:, -2:]
-        close = 2 * unit * np.abs(V).sum(axis=1).max()  # what the scores may be off by
+        close = 2 * unit * np.abs(V).sum(axis=1).max()  # bound on the error of score differences
         clear = gap[:, -1] - gap[:, 0] > close if gap.shape[1] > 1 else np.ones(n, dtype=bool)
         np.testing.assert_array_equal(fused[3][clear], plain[3][clear])
 
@@ -153,26 +153,26 @@ def _dense(R):
 
 @needs_kernels
 @pytest.mark.parametrize("m", [1, also(12)])
-@pytest.mark.parametrize("lift", ["fourier", "structured", "grid"])
-def test_threads_change_no_bit(lift, m):
+@pytest.mark.parametrize("lift", [lc.Fourier(301), lc.Structured(301), lc.Grid()], ids=str)
+def test_number_of_threads_changes_no_bit(lift, m):
     rng = np.random.default_rng(0)
     n = 20_000
     X = rng.standard_normal((n, 3)).astype(np.float32)
     partitions = [rng.integers(-1, 7, n) for _ in range(m)]
-    made = lc.make_lift(X, lift=lift, rng=0, **({} if lift == "grid" else {"n_components": 301}))
+    made = lc.make_lift(X, lift=lift, rng=0)
     V = rng.standard_normal((4, made.n_components))
-    answers = []
+    results = []
     for threads in (1, 2, 5):
         with threadpool_limits(threads):
             rep = lc.represent(X, partitions, lift=made)
-            answers.append((rep.sums, made.scores(X, V), made.assign(X, V)))
-    for sums, scores, labels in answers[1:]:
-        np.testing.assert_array_equal(sums, answers[0][0])
-        np.testing.assert_array_equal(scores, answers[0][1])
-        np.testing.assert_array_equal(labels, answers[0][2])
+            results.append((rep.sums, made.scores(X, V), made.assign(X, V)))
+    for sums, scores, labels in results[1:]:
+        np.testing.assert_array_equal(sums, results[0][0])
+        np.testing.assert_array_equal(scores, results[0][1])
+        np.testing.assert_array_equal(labels, results[0][2])
 
 
-def test_threads_change_no_bit_without_the_extension(by_numpy):
+def test_number_of_threads_changes_no_bit_without_the_extension(by_numpy):
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((9000, 40)), rng.integers(5, size=9000)
     lift = draw_structured_lift(lc.Gaussian(5.0), 40, 300, dtype=np.float32, rng=rng)
@@ -197,7 +197,7 @@ def test_stacking_partitions_changes_no_bit(instruction_set):
 
 
 @needs_kernels
-def test_many_clusters_of_few_points_are_added_up(instruction_set):
+def test_many_small_clusters_are_summed(instruction_set):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3000, 2))
     labels = rng.integers(2500, size=3000)
@@ -209,8 +209,8 @@ def test_many_clusters_of_few_points_are_added_up(instruction_set):
 
 @needs_kernels
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_sums_of_many_points_keep_their_digits(instruction_set, dtype):
-    """Partial sums in single precision are short; totals are double."""
+def test_sums_of_many_points_are_accurate(instruction_set, dtype):
+    """Single precision is used for short partial sums only; totals are in double precision."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300_000, 1)).astype(dtype)
     lift = draw_fourier_lift(lc.Gaussian(1.0), 1, 8, dtype=dtype, rng=rng)
@@ -236,7 +236,7 @@ def test_far_points_are_lifted_in_double_precision(instruction_set):
 
 @needs_kernels
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300])
-def test_points_that_cannot_be_lifted_are_told_of(bad, instruction_set):
+def test_invalid_coordinates_are_refused(bad, instruction_set):
     X = np.zeros((400, 3))
     X[317, 1] = bad
     lift = draw_fourier_lift(lc.Gaussian(1.0), 3, 20, rng=np.random.default_rng(0))
@@ -250,7 +250,7 @@ def test_points_that_cannot_be_lifted_are_told_of(bad, instruction_set):
         lift.scores(X, np.ones((1, 20)))
 
 
-def test_scales_beyond_single_floats_are_lifted():
+def test_scales_beyond_the_float32_range_are_lifted():
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((200, 3)), np.arange(200) % 3
     expected = lc.represent(X, labels, lift="fourier", bandwidth=1.0, rng=0).distances()
@@ -259,7 +259,7 @@ def test_scales_beyond_single_floats_are_lifted():
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
-def test_runs_depend_on_the_number_of_points_alone():
+def test_runs_depend_only_on_the_number_of_points():
     for n in (0, 1, 1023, 1024, 60_000, 10**7):
         found = runs(n)
         assert [r.start for r in found[1:]] == [r.stop for r in found[:-1]]
@@ -268,23 +268,23 @@ def test_runs_depend_on_the_number_of_points_alone():
     assert max(r.stop - r.start for r in runs(10**7)) == 32768
 
 
-def test_answers_come_in_order_and_an_error_ends_the_work():
+def test_results_are_ordered_and_an_error_stops_the_remaining_tasks():
     with threadpool_limits(2):
-        assert list(in_order(lambda i: i * i, range(50))) == [i * i for i in range(50)]
-        begun = []
+        assert list(map_in_order(lambda i: i * i, range(50))) == [i * i for i in range(50)]
+        started = []
 
         def fail(i):
-            begun.append(i)
+            started.append(i)
             if i == 3:
                 raise RuntimeError("three")
             return i
 
         with pytest.raises(RuntimeError, match="three"):
-            list(in_order(fail, range(1000)))
-        assert len(begun) < 20
+            list(map_in_order(fail, range(1000)))
+        assert len(started) < 20
 
 
-def test_matrix_products_on_several_threads_keep_to_one_each():
+def test_matrix_products_in_worker_threads_use_one_blas_thread():
     from threadpoolctl import threadpool_info
 
     def blas_threads(_):
@@ -293,42 +293,42 @@ def test_matrix_products_on_several_threads_keep_to_one_each():
 
     with threadpool_limits(2):
         before = n_threads()
-        answers = list(in_order(blas_threads, range(40), uses_blas=True))
+        results = list(map_in_order(blas_threads, range(40), uses_blas=True))
         assert n_threads() == before
-    assert {limit for _, limit in answers} == {1}
+    assert {limit for _, limit in results} == {1}
     if before > 1:
-        assert len({thread for thread, _ in answers}) > 1
+        assert len({thread for thread, _ in results}) > 1
 
 
-def test_threads_respect_limits():
+def test_number_of_threads_respects_limits():
     with threadpool_limits(1):
         assert n_threads() == 1
     code = (
         "import sklearn, numpy; from liftcluster._util.threads import n_threads; print(n_threads())"
     )
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    answer = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
-    assert answer.stdout.strip() == "1"
+    assert result.stdout.strip() == "1"
 
 
 @pytest.mark.parametrize(("value", "expected"), [("off", "None"), ("portable", "portable")])
-def test_the_environment_chooses(value, expected):
+def test_environment_variable_selects_the_instruction_set(value, expected):
     if find_spec("liftcluster.lifts._native._kernels") is None:
         expected = "None"
     code = "from liftcluster.lifts import _native as n; k = n.kernels(); print(None if k is None else k.in_use())"
-    answer = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "LIFTCLUSTER_NATIVE": value},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert answer.stdout.strip() == expected
+    assert result.stdout.strip() == expected
 
 
-# What Python code of ours never does, but the module must survive.
+# Invalid arguments, which the Python code never passes, must raise errors in the extension.
 CENTRE, W = np.zeros(2), np.ones((2, 3), dtype=np.float32)
 SIGNS, LENGTHS = np.zeros((1, 3, 64), dtype=np.uint8), np.ones(3, dtype=np.float32)
 STEPS = np.ones(2, dtype=np.float32)
@@ -388,7 +388,7 @@ CODES = np.zeros(4, dtype=np.int32)
         ({"out": b"x" * 96}, (TypeError, BufferError)),
     ],
 )
-def test_the_module_refuses_what_does_not_fit(change, error):
+def test_sums_refuse_inconsistent_arguments(change, error):
     given = {
         "map": MAP,
         "X": X2,
@@ -403,7 +403,7 @@ def test_the_module_refuses_what_does_not_fit(change, error):
             False, given["map"], given["X"], *given["rows"], given["members"], given["out"]
         )
 
-    if error is None:  # one column fewer than the centre has: the map takes what it needs
+    if error is None:  # fewer columns than the centre has are accepted
         assert call() == -1
         return
     with pytest.raises(error):
@@ -411,7 +411,7 @@ def test_the_module_refuses_what_does_not_fit(change, error):
 
 
 @needs_kernels
-def test_scores_and_features_refuse_what_does_not_fit():
+def test_scores_and_features_refuse_inconsistent_arguments():
     V, scores, features = (
         np.ones((2, 6), np.float32),
         np.zeros((4, 2)),
@@ -434,7 +434,7 @@ def test_scores_and_features_refuse_what_does_not_fit():
 
 
 @needs_kernels
-def test_no_rows_and_no_clusters_are_fine():
+def test_empty_rows_and_clusters_are_accepted():
     out = np.full((2, 6), 5.0)
     assert kernels.sums(False, MAP, X2, 2, 2, ((2, None, CODES),), out) == -1
     assert kernels.sums(False, MAP, X2, 0, 4, ((2, None, CODES - 1),), out) == -1
@@ -448,8 +448,8 @@ def test_no_rows_and_no_clusters_are_fine():
     )
 
 
-def test_points_of_different_types_agree_on_the_centre():
-    """Far from the origin a rounded centre would set equal samples apart."""
+def test_points_of_different_dtypes_share_the_centre():
+    """Far from the origin, a rounded centre would separate equal samples."""
     rng = np.random.default_rng(0)
     A = (np.round(3 * rng.standard_normal((8000, 5))) + 4_000_000).astype(np.float32)
     labels = np.arange(8000) % 2
@@ -459,7 +459,7 @@ def test_points_of_different_types_agree_on_the_centre():
 
 
 @pytest.mark.parametrize("d", [40, 100])
-def test_far_points_are_precise_in_any_dimension(d):
+def test_features_of_far_points_are_accurate_in_any_dimension(d):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, d))
     X[:, 0] += 2e4
@@ -472,7 +472,7 @@ def test_far_points_are_precise_in_any_dimension(d):
 
 
 @pytest.mark.parametrize("compute", ["by_kernels", "by_numpy"])
-def test_vectors_of_very_different_lengths_are_scored(compute, request):
+def test_vectors_of_very_different_norms_are_scored(compute, request):
     compute = request.getfixturevalue("by_numpy") if compute == "by_numpy" else lambda f: f()
     X = np.random.default_rng(0).standard_normal((50, 3))
     lift = draw_fourier_lift(
@@ -480,19 +480,17 @@ def test_vectors_of_very_different_lengths_are_scored(compute, request):
     )
     ones = lift.scores(X, np.ones((1, 64)))
     both = compute(lambda: lift.scores(X, np.stack([np.ones(64), np.full(64, 1e-46)])))
-    # 64 features of at most √(2/64) in single floats: rounding is below 64 · 11.3 · 6e-8.
+    # 64 features of at most √(2/64) in float32: the rounding error is below 64 · 11.3 · 6e-8.
     np.testing.assert_allclose(both / [1, 1e-46], ones * [1, 1], rtol=0, atol=1e-4)
 
 
-def test_lifts_at_the_same_time_leave_the_limits_as_they_were():
+def test_concurrent_lifts_restore_thread_limits():
     rng = np.random.default_rng(0)
     X, labels = rng.standard_normal((9000, 80)), rng.integers(5, size=9000)
 
     def work(n):
         for _ in range(3):
-            lc.represent(
-                X[:n], labels[:n], lift="fourier", sampling="iid", n_components=64, bandwidth=9.0
-            )
+            lc.represent(X[:n], labels[:n], lift=lc.Fourier(64, sampling="iid"), bandwidth=9.0)
 
     with threadpool_limits(2):
         before = n_threads()
@@ -504,11 +502,11 @@ def test_lifts_at_the_same_time_leave_the_limits_as_they_were():
         assert n_threads() == before
 
 
-def test_a_setting_that_means_nothing_is_refused():
+def test_invalid_environment_setting_is_refused():
     code = "import liftcluster.lifts._native"
     environment = {**os.environ, "LIFTCLUSTER_NATIVE": "fast"}
-    answer = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True
     )
     if kernels is not None:
-        assert "LIFTCLUSTER_NATIVE=fast must be on, off, or one of" in answer.stderr
+        assert "LIFTCLUSTER_NATIVE=fast must be on, off, or one of" in result.stderr

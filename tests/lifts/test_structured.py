@@ -1,4 +1,4 @@
-"""Structured features: orthogonal frequencies that a fast transform applies."""
+"""Structured features: orthogonal frequencies applied by a fast Hadamard transform."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ ISOTROPIC = [kernel for kernel in KERNELS if kernel.isotropic]
 
 
 def literal_frequencies(lift):
-    """Each block as the product of seven matrices."""
+    """Each block as the product of Hadamard and sign matrices, scaled by the lengths."""
     p, d = lift.padded, lift.d
     H = hadamard(p) / np.sqrt(p)
     blocks = []
@@ -27,12 +27,12 @@ def literal_frequencies(lift):
 
 
 @pytest.mark.parametrize("d", [1, 3, 64, 70, 200])
-def test_the_fast_transform_is_the_product_of_its_matrices(d):
+def test_fast_transform_equals_the_matrix_product(d):
     lift = draw_structured_lift(lc.Gaussian(2.0), d, 700, rng=np.random.default_rng(d))
     np.testing.assert_allclose(lift.frequencies, literal_frequencies(lift), atol=1e-12)
 
 
-def test_whole_blocks_have_orthogonal_directions():
+def test_complete_blocks_have_orthogonal_directions():
     lift = draw_structured_lift(lc.Gaussian(1.0), 128, 4 * 128, rng=np.random.default_rng(0))
     for block in np.split(lift.frequencies, 2):
         directions = block / np.linalg.norm(block, axis=1, keepdims=True)
@@ -41,8 +41,8 @@ def test_whole_blocks_have_orthogonal_directions():
 
 @pytest.mark.parametrize("kernel", ISOTROPIC, ids=str)
 @pytest.mark.parametrize("d", [33, 100])
-def test_products_of_features_are_the_kernel_in_the_limit(kernel, d):
-    """Kolmogorov-like: the error of M pairs over N entries is below sqrt(2 log(2N/1e-9)/M)."""
+def test_structured_features_converge_to_the_kernel(kernel, d):
+    """The error of M pairs over N entries is below sqrt(2 log(2N/1e-9)/M)."""
     rng = np.random.default_rng(5)
     X = 1.5 * rng.standard_normal((20, d)) / np.sqrt(d)
     M = 20_000
@@ -53,22 +53,24 @@ def test_products_of_features_are_the_kernel_in_the_limit(kernel, d):
 
 @pytest.mark.parametrize("kernel", ISOTROPIC, ids=str)
 @pytest.mark.parametrize("d", [1, 7, 64])
-def test_lengths_without_directions_have_the_law_of_lengths_with_them(kernel, d):
+def test_sampled_lengths_are_distributed_as_norms_of_sampled_frequencies(kernel, d):
     rng = np.random.default_rng(0)
     short = kernel.sample_lengths(4000, d, rng)
     long = np.linalg.norm(kernel.sample_spectrum(4000, d, rng), axis=1)
     assert stats.ks_2samp(np.abs(short), long).pvalue > 1e-4
 
 
-def test_digits_are_lifted_more_precisely_than_by_independent_frequencies():
+def test_structured_features_are_more_accurate_than_independent_ones_on_digits():
     X, y = load_digits(return_X_y=True)
     kernel = lc.Gaussian(lc.bandwidth(X))
     exact = lc.represent(X, y, kernel=kernel, lift="exact").distances()
 
-    def error(draw, **how):
+    def error(draw, **options):
         squares = []
         for seed in range(6):
-            lift = draw(kernel, 64, 2000, centre=X.mean(0), rng=np.random.default_rng(seed), **how)
+            lift = draw(
+                kernel, 64, 2000, centre=X.mean(0), rng=np.random.default_rng(seed), **options
+            )
             squares.append((lc.represent(X, y, lift=lift).distances() - exact) ** 2)
         return np.sqrt(np.mean(squares))
 
@@ -77,20 +79,20 @@ def test_digits_are_lifted_more_precisely_than_by_independent_frequencies():
     assert structured < 5e-3
 
 
-def test_reported_errors_cover_the_true_ones():
+def test_reported_errors_cover_the_true_errors():
     X, y = load_digits(return_X_y=True)
     exact = lc.represent(X, y, lift="exact").distances()
     above = np.triu_indices(10, 1)
     inside = []
     for seed in range(10):
-        rep = lc.represent(X, y, lift="structured", n_components=1024, rng=seed)
+        rep = lc.represent(X, y, lift=lc.Structured(1024), rng=seed)
         inside.append(np.abs(rep.distances() - exact)[above] <= 2 * rep.distance_errors()[above])
     assert np.mean(inside) > 0.93
 
 
-def test_a_tolerance_is_met_with_more_blocks():
+def test_tolerance_is_reached_by_adding_blocks():
     X, labels = blobs(np.random.default_rng(0), 6000, 50)
-    rep = lc.represent(X, labels, tol=0.01, rng=0)
+    rep = lc.represent(X, labels, lift=lc.Structured(tol=0.01), rng=0)
     assert rep.lift.kind == "structured"
     assert rep.max_error <= 0.01
     again = lc.represent(X, labels, lift=rep.lift)
@@ -98,7 +100,7 @@ def test_a_tolerance_is_met_with_more_blocks():
 
 
 @pytest.mark.parametrize("rho", [100, 128, 301])
-def test_extending_joins_sums_as_if_lifted_at_once(rho):
+def test_joined_sums_equal_those_of_the_extended_lift(rho):
     X, labels = blobs(np.random.default_rng(0), 200, 40)
     rng = np.random.default_rng(1)
     lift = draw_structured_lift(lc.Gaussian(5.0), 40, rho, rng=rng)
@@ -109,16 +111,16 @@ def test_extending_joins_sums_as_if_lifted_at_once(rho):
     np.testing.assert_allclose(sums, joined.sums(X, R), atol=1e-9)
 
 
-def test_it_is_stored_and_loaded_bit_by_bit(tmp_path):
+def test_saved_and_loaded_structured_lift_is_identical(tmp_path):
     X, labels = blobs(np.random.default_rng(0), 300, 40)
-    rep = lc.represent(X, labels, lift="structured", n_components=201, rng=0)
+    rep = lc.represent(X, labels, lift=lc.Structured(201), rng=0)
     rep.save(tmp_path / "clusters.npz")
     again = lc.load_representation(tmp_path / "clusters.npz")
     np.testing.assert_array_equal(again.lift.features(X), rep.lift.features(X))
     assert again.lift.fingerprint() == rep.lift.fingerprint()
 
 
-def test_kernels_of_another_distance_are_refused():
+def test_non_euclidean_and_non_shift_invariant_kernels_are_refused():
     X = np.ones((3, 40))
     with pytest.raises(ValueError, match="Euclidean distance, and laplace is not one"):
         lc.make_lift(X, kernel=lc.Laplace(1.0), lift="structured")

@@ -37,7 +37,7 @@ def test_text_is_lifted_by_a_function():
 
     words = ["tea", "eat", "ate", "zoo", "ooz"]
     labels = [0, 0, 1, 2, 2]
-    for lift in ("exact", "nystrom"):
+    for lift in ("exact", "nystroem"):
         rep = lc.represent(words, labels, kernel=shared_letters, lift=lift, rng=0)
         np.testing.assert_allclose(rep.distances()[0], [0, 0, np.sqrt(2)], atol=1e-7)
 

@@ -1,4 +1,4 @@
-"""Standard errors: honest about exact values, zero where nothing is random, small where asked."""
+"""Standard errors: coverage of exact values, zero without randomness, below a tolerance."""
 
 import numpy as np
 import pytest
@@ -28,14 +28,14 @@ PROBLEMS = {
 def test_two_standard_errors_of_independent_features_cover_about_95_percent(name, normalise):
     X, partitions = PROBLEMS[name]()
     result = coverage(X, partitions, "iid", n_components=400, seeds=60, normalise=normalise)
-    # 60 draws: three deviations of the share of a 95 % event, of distances that move together.
+    # 60 draws of correlated distances: within three standard deviations of 95 %.
     assert 0.90 <= result.distances <= 0.99
     assert 0.90 <= result.inner_products <= 0.99
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("sampling", ["orthogonal", "quasi"])
-def test_errors_of_dependent_features_are_careful(name, sampling):
+def test_errors_of_dependent_features_are_conservative(name, sampling):
     X, partitions = PROBLEMS[name]()
     result = coverage(X, partitions, sampling, n_components=400, seeds=40)
     assert result.distances >= 0.90
@@ -44,7 +44,9 @@ def test_errors_of_dependent_features_are_careful(name, sampling):
 
 @pytest.mark.parametrize("sampling", ["iid", "orthogonal", "quasi"])
 @pytest.mark.parametrize("kernel", [lc.Laplace(4.0), lc.Cauchy(2.0), lc.Matern(1.5, 2.0)], ids=repr)
-def test_errors_cover_for_other_kernels_and_odd_numbers_of_features(kernel, sampling):
+def test_errors_cover_exact_distances_for_other_kernels_and_odd_numbers_of_features(
+    kernel, sampling
+):
     if sampling == "orthogonal" and not kernel.isotropic:
         sampling = "iid"
     X, partitions = PROBLEMS["iris"]()
@@ -52,8 +54,8 @@ def test_errors_cover_for_other_kernels_and_odd_numbers_of_features(kernel, samp
     assert result.distances >= 0.90
 
 
-def test_the_error_is_that_of_the_jackknife():
-    """Leaving out one frequency at a time estimates the same variance without any formula."""
+def test_standard_error_agrees_with_the_jackknife():
+    """The jackknife over frequencies estimates the same variance."""
     X, labels = blobs(np.random.default_rng(0), 100, 3)
     M = 60
     lift = draw_fourier_lift(
@@ -84,7 +86,7 @@ def test_the_error_is_that_of_the_jackknife():
     np.testing.assert_allclose(ours[[0, 1, 2]][:, ~off_diagonal], 0, atol=1e-12)
 
 
-def test_nothing_is_uncertain_about_exact_vectors_or_equal_clusters():
+def test_exact_vectors_and_equal_clusters_have_zero_error():
     X, labels = blobs(np.random.default_rng(0), 100, 3)
     assert lc.represent(X, labels).max_error == 0
     rep = lc.represent(X, [labels, labels], lift="fourier", rng=0)
@@ -94,35 +96,33 @@ def test_nothing_is_uncertain_about_exact_vectors_or_equal_clusters():
 
 
 @pytest.mark.parametrize("rho", [1, 2])
-def test_a_single_draw_says_nothing_about_its_error(rho):
-    rep = lc.represent([[0.0], [1.0]], [0, 1], lift="fourier", n_components=rho, rng=0)
+def test_single_frequency_has_infinite_error(rho):
+    rep = lc.represent([[0.0], [1.0]], [0, 1], lift=lc.Fourier(rho), rng=0)
     assert np.isinf(rep.distance_errors()).all()
 
 
-def test_errors_fall_with_the_root_of_the_number_of_features():
+def test_errors_decrease_with_the_square_root_of_the_number_of_features():
     X, labels = blobs(np.random.default_rng(0), 200, 5)
     few, many = (
-        lc.represent(X, labels, lift="fourier", sampling="iid", n_components=rho, rng=0).max_error
+        lc.represent(X, labels, lift=lc.Fourier(rho, sampling="iid"), rng=0).max_error
         for rho in (500, 8000)
     )
     assert few / many == pytest.approx(4, rel=0.25)
 
 
 @pytest.mark.parametrize("sampling", ["iid", "orthogonal", "quasi"])
-@pytest.mark.parametrize("start", [None, 101])
-def test_a_tolerance_is_reached_by_adding_features(sampling, start):
+def test_tolerance_is_reached_by_adding_features(sampling):
     X, labels = blobs(np.random.default_rng(0), 300, 6)
-    options = {"lift": "fourier", "sampling": sampling, "rng": 0, "n_components": start}
-    rep = lc.represent(X, labels, tol=0.008, **options)
+    rep = lc.represent(X, labels, lift=lc.Fourier(sampling=sampling, tol=0.008), rng=0)
     assert rep.max_error <= 0.008
     assert rep.n_components > 512
     exact = lc.represent(X, labels)
     assert np.abs(rep.distances() - exact.distances()).max() <= 4 * 0.008
-    # The joined vectors are those of the joined lift: nothing was lost or scaled wrongly.
+    # The joined vectors are those of the joined lift, with the right scale.
     np.testing.assert_allclose(rep.sums, rep.lift.sums(X, np.eye(4)[labels]), atol=1e-10)
 
 
-def test_reaching_a_tolerance_lifts_no_feature_twice(monkeypatch):
+def test_reaching_a_tolerance_computes_no_feature_twice(monkeypatch):
     from liftcluster.lifts.fourier import FourierLift
 
     lifted = []
@@ -133,28 +133,31 @@ def test_reaching_a_tolerance_lifts_no_feature_twice(monkeypatch):
         lambda self, X, R: lifted.append(self.n_components) or original(self, X, R),
     )
     X, labels = blobs(np.random.default_rng(0), 300, 6)
-    rep = lc.represent(X, labels, tol=0.01, lift="fourier", sampling="iid", rng=0)
+    rep = lc.represent(X, labels, lift=lc.Fourier(sampling="iid", tol=0.01), rng=0)
     assert len(lifted) > 1
     assert sum(lifted) == rep.n_components
 
 
-def test_a_tolerance_out_of_reach_is_said(monkeypatch):
+def test_unreachable_tolerance_warns(monkeypatch):
     X, labels = blobs(np.random.default_rng(0), 100, 3)
-    monkeypatch.setattr("liftcluster.representation.lifting._MOST_BYTES", 100_000)
+    monkeypatch.setattr("liftcluster.lifts.trigonometric._MAX_BYTES", 100_000)
     with pytest.warns(UserWarning, match=r"standard error is .* above tol = 0.0001"):
-        lc.represent(X, labels, tol=1e-4, lift="fourier", rng=0)
-    lift = lc.make_lift(X, lift="fourier", n_components=50, rng=0)
-    with pytest.warns(UserWarning, match="the lift was given"):
-        lc.represent(X, labels, tol=1e-4, lift=lift)
+        lc.represent(X, labels, lift=lc.Fourier(tol=1e-4), rng=0)
 
 
-def test_an_exact_lift_meets_any_tolerance():
-    X, labels = blobs(np.random.default_rng(0), 50, 3)
-    assert lc.represent(X, labels, tol=1e-12).lift.kind == "exact"
+@pytest.mark.parametrize("settings", [lc.Fourier(tol=0.1), lc.Structured(tol=0.1)], ids=str)
+def test_tolerance_is_refused_where_features_cannot_be_added(settings):
+    X, labels = blobs(np.random.default_rng(0), 100, 3)
+    for call in (
+        lambda: lc.make_lift(X, lift=settings),
+        lambda: lc.bandwidth_profile(labels, labels, X, lift=settings),
+    ):
+        with pytest.raises(ValueError, match=r"tol adds features until .* give n_components here"):
+            call()
 
 
-def test_the_number_of_components_keeps_the_promise_of_the_theorem():
-    """Over 200 draws no more than a share δ may have any pair of points off by ε."""
+def test_n_components_for_satisfies_the_bound_of_the_theorem():
+    """At most a fraction δ of 200 draws has an error above ε for any pair of points."""
     eps, delta, n = 0.25, 0.2, 12
     rho = lc.n_components_for(eps, delta, n)
     assert rho == 2 * int(np.ceil(8 / eps**2 * np.log(n * (n - 1) / delta)))
@@ -174,6 +177,6 @@ def test_the_number_of_components_keeps_the_promise_of_the_theorem():
 @pytest.mark.parametrize(
     ("eps", "delta", "n"), [(0, 0.1, 5), (3, 0.1, 5), (0.1, 0, 5), (0.1, 1, 5), (0.1, 0.1, 1)]
 )
-def test_promises_that_cannot_be_kept_are_refused(eps, delta, n):
+def test_invalid_arguments_of_n_components_for_are_refused(eps, delta, n):
     with pytest.raises(ValueError, match="must"):
         lc.n_components_for(eps, delta, n)

@@ -9,9 +9,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from liftcluster.partitions.blocks import as_block
 from liftcluster.partitions.contingency import Contingency, PartialTable, contingency
-from liftcluster.partitions.partition import Partition, as_partition
+from liftcluster.partitions.partition import Partition, as_block, as_partition
 from support.generators import points_and_partitions
 from support.oracles_pairs import exact_pair_counts, expected_pair_counts, pair_counts
 
@@ -35,11 +34,11 @@ def table_by_loops(a, b):
 
 
 @st.composite
-def two_partitions(draw, whole_weights=True):
+def two_partitions(draw, integer_weights=True):
     """Hard or soft partitions of the same few points, with noise; the first point is never noise."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(1, 12))
-    weights = rng.integers(1, 4, n) if whole_weights else rng.uniform(0.1, 3, n)
+    weights = rng.integers(1, 4, n) if integer_weights else rng.uniform(0.1, 3, n)
     weights = weights if draw(st.booleans()) else None
     partitions = []
     for kind in draw(st.tuples(*[st.sampled_from(["hard", "soft"])] * 2)):
@@ -68,14 +67,14 @@ def test_the_table_is_the_sum_over_points(partitions):
     assert c.table.dtype == (np.int64 if c.is_counts else np.float64)
 
 
-@given(two_partitions(whole_weights=False))
-def test_any_weights_make_a_table(partitions):
+@given(two_partitions(integer_weights=False))
+def test_table_of_real_weights_is_the_sum_over_points(partitions):
     a, b = partitions
     np.testing.assert_allclose(contingency(a, b).table, table_by_loops(a, b), atol=1e-12)
 
 
 @given(two_partitions())
-def test_pair_counts_are_those_of_a_loop_over_pairs(partitions):
+def test_pair_counts_agree_with_a_loop_over_pairs(partitions):
     a, b = partitions
     R, S = (np.repeat(p.memberships.toarray(), p.weights.astype(int), axis=0) for p in (a, b))
     common = R.any(axis=1) & S.any(axis=1)
@@ -95,20 +94,20 @@ def test_hard_pair_counts_are_exact_integers(labels):
 def test_points_that_are_noise_in_either_partition_are_left_out():
     a, b = hard([0, 0, 1, -1, 2], [1, 1, 1, 4, 3]), hard([0, 1, 1, 0, -1], [1, 1, 1, 4, 3])
     c = contingency(a, b)
-    assert c.table.tolist() == [[1, 1], [0, 1]]  # the third cluster of a is gone
+    assert c.table.tolist() == [[1, 1], [0, 1]]  # the third cluster of a is dropped
     assert c.left_out == 0.7
     soft = Partition.from_memberships([[0.5, 0.5], [0.5, 0.5], [0, 0], [0.2, 0.8], [1, 0]])
     assert contingency(hard([0, 0, 0, -1, -1]), soft).left_out == 0.6
     assert contingency(hard([0, 1, 0]), hard([0, 1, 1])).left_out == 0
 
 
-def test_nothing_is_left_out_by_rounding():
+def test_left_out_is_exactly_zero_without_noise():
     w = np.random.default_rng(0).random(1000)
     labels = np.arange(1000) % 7
     assert contingency(hard(labels, w), hard(labels % 3, w)).left_out == 0
 
 
-def test_a_weight_of_two_is_a_point_twice():
+def test_integer_weights_equal_repeated_points():
     rng = np.random.default_rng(0)
     a, b = rng.integers(3, size=(2, 20))
     w = rng.integers(0, 4, 20)
@@ -126,7 +125,7 @@ def test_a_weight_of_two_is_a_point_twice():
     np.testing.assert_allclose(soft.pairs, soft_repeated.pairs, rtol=1e-13)
 
 
-def test_a_soft_partition_that_is_nearly_hard_has_nearly_the_hard_counts():
+def test_pair_counts_of_a_nearly_hard_partition_are_close_to_the_hard_ones():
     a, b = np.random.default_rng(0).integers(3, size=(2, 30))
     R = 0.999999 * np.eye(3)[a] + 0.000001 / 3
     exact = contingency(hard(a), hard(b)).pairs
@@ -135,20 +134,20 @@ def test_a_soft_partition_that_is_nearly_hard_has_nearly_the_hard_counts():
     )
 
 
-def test_memberships_of_zero_and_one_count_exactly():
+def test_binary_memberships_are_counted_exactly():
     a, b = np.random.default_rng(0).integers(3, size=(2, 30))
     c = contingency(Partition.from_memberships(np.eye(3)[a]), hard(b))
     assert c.is_counts
     assert c.pairs == contingency(hard(a), hard(b)).pairs
 
 
-def test_single_points_against_a_soft_partition_share_no_pair():
+def test_singletons_and_a_soft_partition_share_no_pair():
     R = np.random.default_rng(0).dirichlet(np.ones(3), 50)
     pairs = contingency(hard(np.arange(50)), Partition.from_memberships(R)).pairs
     assert pairs[:2] == (0, 0)
 
 
-def test_blocks_of_points_and_points_in_one_go_are_counted_alike():
+def test_counting_in_blocks_gives_the_table_of_one_pass():
     rng = np.random.default_rng(0)
     n = 150_001  # not a multiple of the block
     a, b, w = rng.integers(-1, 5, n), rng.integers(-1, 7, n), rng.integers(1, 4, n)
@@ -160,7 +159,7 @@ def test_blocks_of_points_and_points_in_one_go_are_counted_alike():
 
 
 @pytest.mark.parametrize("weights", [None, 2.0, 0.5])
-def test_many_clusters_get_a_sparse_table_with_the_same_content(weights):
+def test_many_clusters_get_a_sparse_table_with_the_same_entries(weights):
     rng = np.random.default_rng(0)
     a, b = rng.integers(-1, 600, size=(2, 2000))
     w = None if weights is None else np.full(2000, weights)
@@ -176,7 +175,7 @@ def test_many_clusters_get_a_sparse_table_with_the_same_content(weights):
         assert c.pairs == Contingency(expected.astype(np.int64)).pairs
 
 
-def test_a_hundred_thousand_single_points_fit_in_memory():
+def test_table_of_100000_singletons_fits_in_memory():
     labels = np.random.default_rng(0).permutation(100_000)
     c = contingency(hard(labels), hard(np.arange(100_000)))
     assert c.table.shape == (100_000, 100_000)
@@ -230,7 +229,7 @@ def test_a_contingency_is_read_only():
 
 
 @pytest.mark.parametrize(
-    ("make", "says"),
+    ("make", "message"),
     [
         (lambda: contingency(hard([0, 1]), hard([0, 1, 1])), "have 2 and 3 points"),
         (
@@ -249,17 +248,17 @@ def test_a_contingency_is_read_only():
         ),
     ],
 )
-def test_partitions_that_cannot_be_compared_are_refused(make, says):
-    with pytest.raises(ValueError, match=says):
+def test_partitions_that_cannot_be_compared_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
         make()
 
 
-def test_weights_that_are_not_whole_are_refused_when_pairs_are_asked_for():
+def test_pair_counts_refuse_non_integer_weights():
     w = [0.5, 1, 2]
     for b in (hard([0, 0, 1], w), Partition.from_memberships([[0.5, 0.5]] * 3, w)):
         c = contingency(hard([0, 1, 1], w), b)
         assert c.total == 3.5
-        with pytest.raises(ValueError, match="whole numbers; for other weights use nmi, vi or"):
+        with pytest.raises(ValueError, match="integers; for other weights use nmi, vi or"):
             _ = c.pairs
 
 
@@ -268,7 +267,7 @@ def test_weights_that_are_not_whole_are_refused_when_pairs_are_asked_for():
     st.lists(st.integers(0, 30), max_size=4),
     st.sets(st.integers(1, 29)),
 )
-def test_tables_of_blocks_add_up_to_the_table_of_all(case, cuts, noise):
+def test_block_tables_add_up_to_the_table_of_all_points(case, cuts, noise):
     _, partitions = case
     raw = [
         p.labels.copy() if p.is_hard else p.memberships.toarray()
@@ -299,13 +298,13 @@ def test_tables_of_blocks_add_up_to_the_table_of_all(case, cuts, noise):
         np.testing.assert_allclose(found.pairs, whole.pairs, rtol=1e-9, atol=1e-9)
 
 
-def test_tables_of_blocks_that_share_nothing_are_refused_in_the_end():
+def test_block_tables_without_common_points_are_refused():
     part = PartialTable.of(as_block([0, -1]).partition, as_block([-1, 0]).partition)
     with pytest.raises(ValueError, match="no point in common"):
         (part + part).finish()
 
 
-def test_large_tables_of_blocks_stay_sparse():
+def test_large_block_tables_stay_sparse():
     labels = np.arange(2000)
     halves = [
         PartialTable.of(as_block(labels[i::2]).partition, as_block(labels[i::2]).partition)

@@ -1,4 +1,4 @@
-"""Partitions: labels of every kind, memberships of every kind, and the errors between."""
+"""Partitions: labels and memberships of every type, weights, names and invalid input."""
 
 import datetime
 import warnings
@@ -50,7 +50,7 @@ NAN = float("nan")
     ],
     ids=str,
 )
-def test_labels_of_any_hashable_kind_become_codes(labels, names, codes):
+def test_labels_of_any_hashable_type_are_encoded(labels, names, codes):
     p = Partition.from_labels(labels)
     assert p.names == names
     assert [type(name) for name in p.names] == [type(name) for name in names]
@@ -58,12 +58,12 @@ def test_labels_of_any_hashable_kind_become_codes(labels, names, codes):
     assert p.is_hard
 
 
-def test_polars_series_are_labels_too():
+def test_polars_series_are_labels():
     pl = pytest.importorskip("polars")
     assert Partition.from_labels(pl.Series(["b", "a", None])).labels.tolist() == [1, 0, -1]
 
 
-def test_the_user_says_what_noise_is():
+def test_noise_argument_defines_the_noise_labels():
     p = Partition.from_labels([0, 1, -1, 2], noise=[0, 2])
     assert p.names == (-1, 1)
     assert p.labels.tolist() == [-1, 1, 0, -1]
@@ -82,7 +82,7 @@ def test_masses_and_noise_sum_to_one():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 5))
-def test_soft_partitions_know_their_masses_labels_and_noise(seed, n, k):
+def test_soft_partitions_have_masses_labels_and_noise(seed, n, k):
     rng = np.random.default_rng(seed)
     R = rng.dirichlet(np.ones(k), size=n) * (rng.random((n, 1)) < 0.8)
     R[0] = 1 / k
@@ -104,12 +104,12 @@ def test_memberships_may_be_dense_or_sparse(form):
     assert p.noise_mass == pytest.approx(1 / 3)
 
 
-def test_columns_of_a_frame_name_the_clusters():
+def test_data_frame_columns_name_the_clusters():
     p = Partition.from_memberships(pd.DataFrame({"T cell": [0.5, 0.0], "B cell": [0.5, 1.0]}))
     assert p.names == ("T cell", "B cell")
 
 
-def test_memberships_of_zero_and_one_are_a_hard_partition():
+def test_binary_memberships_are_a_hard_partition():
     explicit_zeros = sp.csr_array(([1.0, 0.0, 1.0], [0, 1, 1], [0, 2, 3]), shape=(2, 2))
     for R in ([[1, 0], [0, 1]], explicit_zeros):
         p = Partition.from_memberships(R)
@@ -117,13 +117,13 @@ def test_memberships_of_zero_and_one_are_a_hard_partition():
         assert p.labels.tolist() == [0, 1]
 
 
-def test_memberships_in_single_precision_are_accepted_and_made_to_sum_to_one():
+def test_float32_memberships_are_normalised():
     R = np.random.default_rng(0).dirichlet(np.ones(7), size=50).astype(np.float32)
     sums = Partition.from_memberships(R).memberships.sum(axis=1)
     np.testing.assert_allclose(sums, 1, rtol=1e-15)
 
 
-def test_empty_clusters_are_dropped_with_a_warning_that_names_them():
+def test_empty_clusters_are_dropped_with_a_warning():
     with pytest.warns(UserWarning, match="dropped 1 empty cluster.*'b'"):
         p = Partition.from_memberships([[0.5, 0, 0.5], [1, 0, 0]], names=["a", "b", "c"])
     assert p.names == ("a", "c")
@@ -133,7 +133,7 @@ def test_empty_clusters_are_dropped_with_a_warning_that_names_them():
     assert p.labels.tolist() == [0, -1, 1]
 
 
-def test_the_warning_points_at_the_caller():
+def test_warning_refers_to_the_file_of_the_caller():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         as_partition([[1.0, 0.0]])
@@ -149,7 +149,7 @@ def test_a_partition_is_read_only():
             p.names = ()
 
 
-def test_what_is_given_is_not_changed_by_later_writes():
+def test_partition_copies_its_inputs():
     labels, weights = np.array([0, 1, 1]), np.array([1.0, 2.0, 3.0])
     p = Partition.from_labels(labels, weights)
     labels[:], weights[:] = 9, 9
@@ -164,7 +164,7 @@ def test_hardening_takes_the_largest_membership():
     assert p.harden() is p
 
 
-def test_as_partition_replaces_weights_only_where_asked():
+def test_as_partition_replaces_weights_only_if_given():
     p = Partition.from_labels([0, 1], weights=[1, 3])
     assert as_partition(p) is p
     assert as_partition(p, [1, 1]).masses.tolist() == [0.5, 0.5]
@@ -184,12 +184,12 @@ def test_as_partition_replaces_weights_only_where_asked():
     ],
     ids=str,
 )
-def test_one_or_several_partitions_are_told_apart(several, count):
+def test_one_partition_is_distinguished_from_several(several, count):
     assert len(as_partitions(several)) == count
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "says"),
+    ("make", "error", "message"),
     [
         (lambda: Partition.from_labels([]), ValueError, "labels are empty"),
         (
@@ -255,66 +255,69 @@ def test_one_or_several_partitions_are_told_apart(several, count):
         (lambda: as_partitions(pd.DataFrame({"a": [0, 1]})), TypeError, r"dict\(frame\)"),
     ],
 )
-def test_bad_partitions_get_an_error_that_says_what_to_do(make, error, says):
-    with pytest.raises(error, match=says):
+def test_invalid_partitions_raise_helpful_errors(make, error, message):
+    with pytest.raises(error, match=message):
         make()
 
 
-def test_partitions_print_what_they_are():
+def test_repr_describes_the_partition():
     assert repr(Partition.from_labels([0, 1, -1, 1])) == "Partition(hard, n=4, k=2, 25.0% noise)"
     assert repr(Partition.from_memberships([[0.5, 0.5]])) == "Partition(soft, n=1, k=2)"
 
 
-def test_weights_and_memberships_may_say_in_which_order_their_bytes_are():
-    told = np.dtype(np.float64).newbyteorder("<")
-    R, w = np.array([[0.5, 0.5], [1.0, 0.0]], dtype=told), np.array([1.0, 2.0], dtype=told)
+def test_weights_and_memberships_with_explicit_byte_order_are_accepted():
+    little_endian = np.dtype(np.float64).newbyteorder("<")
+    R, w = (
+        np.array([[0.5, 0.5], [1.0, 0.0]], dtype=little_endian),
+        np.array([1.0, 2.0], dtype=little_endian),
+    )
     rep = represent([[0.0], [1.0]], Partition.from_memberships(R, w), lift="fourier", rng=0)
     assert rep.masses.round(6).tolist() == [0.833333, 0.166667]
 
 
-def test_names_that_are_given_come_before_those_of_columns():
+def test_given_names_replace_column_names():
     frame = pd.DataFrame({"a": [1.0, 0.5], "b": [0.0, 0.5]})
     assert Partition.from_memberships(frame, names=["x", "y"]).names == ("x", "y")
 
 
-def test_there_are_as_many_names_as_clusters_and_all_are_different():
+def test_names_must_be_unique_and_one_per_cluster():
     for names in (["a"], ["a", "a"], ["a", "b", "b"]):
         with pytest.raises(ValueError, match="2 different names"):
             Partition.from_memberships([[1.0, 0.0], [0.5, 0.5]], names=names)
 
 
-def test_memberships_may_miss_one_by_a_hundred_thousandth_and_no_more():
+def test_tolerance_of_membership_sums_is_1e_minus_5():
     assert Partition.from_memberships([[0.5, 0.5 + 0.9e-5]]).k == 2
     for off in (1.5e-5, -1.5e-5):
         with pytest.raises(ValueError, match="sum to one"):
             Partition.from_memberships([[0.5, 0.5 + off]])
 
 
-def test_only_one_column_is_taken_for_labels_that_have_gone_astray():
+def test_error_suggests_labels_only_for_a_single_column():
     with pytest.raises(ValueError, match=r"sum; labels belong in one dimension: use \.ravel\(\)$"):
         Partition.from_memberships([[1.0], [2.0]])
     with pytest.raises(ValueError, match=r"divide each row by its sum$"):
         Partition.from_memberships([[1.0, 1.0], [1.0, 1.0]])
 
 
-def test_clusters_of_a_little_more_than_nothing_are_kept():
+def test_clusters_of_tiny_mass_are_kept():
     R = np.array([[1 - 3e-30, 3e-30], [1.0, 0.0]])
     assert Partition.from_memberships(R).k == 2
 
 
 @pytest.mark.parametrize(("count", "ends"), [(5, "'e'"), (6, r"'e', \.\.\.")])
-def test_no_more_than_five_empty_clusters_are_named(count, ends):
+def test_warning_names_at_most_five_empty_clusters(count, ends):
     R = np.zeros((2, count + 1))
     R[:, -1] = 1
     with pytest.warns(UserWarning, match=f"empty.*: 'a', 'b', 'c', 'd', {ends}$"):
         Partition.from_memberships(R, names=list("abcdefgh"[: count + 1]))
 
 
-def test_one_partition_alone_is_called_zero():
+def test_single_partition_is_named_0():
     assert list(as_partitions(["a", "a", "b"])) == [0]
 
 
-def test_one_that_is_no_partition_among_several_is_refused_as_such():
+def test_invalid_partition_in_a_list_is_refused():
     with pytest.raises(TypeError, match="one label for each point, got NoneType"):
         as_partitions([[0, 1], None])
 
@@ -325,15 +328,15 @@ def test_memberships_without_points_or_clusters_are_refused(shape):
         Partition.from_memberships(np.zeros(shape))
 
 
-def test_what_is_wrong_with_memberships_is_said_of_the_point_it_is_wrong_for():
+def test_errors_about_memberships_name_the_point():
     fine, nan, negative = [0.5, 0.5], [np.nan, 1.0], [-0.5, 1.5]
-    for rows, says in [
+    for rows, message in [
         ([fine, fine, nan], "got nan for point 2"),
         ([fine, negative, fine], "got -0.5 for point 1, cluster 0"),
         ([fine, fine, fine, [1.0, 1.0]], "got 2 for point 3"),
     ]:
         for form in (np.array, sp.csr_array):
-            with pytest.raises(ValueError, match=says):
+            with pytest.raises(ValueError, match=message):
                 Partition.from_memberships(form(rows))
     with pytest.raises(TypeError, match=r"^memberships must hold"):
         Partition.from_memberships([["a", "b"]])
@@ -341,7 +344,7 @@ def test_what_is_wrong_with_memberships_is_said_of_the_point_it_is_wrong_for():
         as_partition([[[1.0]], [[0.5]]])
 
 
-def test_doubled_entries_that_add_up_to_one_are_whole_memberships():
+def test_duplicate_sparse_entries_that_sum_to_one_are_hard():
     R = sp.csr_array(([0.5, 0.5, 1.0], [1, 1, 0], [0, 2, 3]), shape=(2, 2))
     p = Partition.from_memberships(R)
     assert p.is_hard
@@ -349,8 +352,8 @@ def test_doubled_entries_that_add_up_to_one_are_whole_memberships():
 
 
 @pytest.mark.parametrize("n", [0, 1, 5])
-def test_a_weight_that_all_points_share_is_that_of_each(n):
-    # As parts of larger partitions have it, some of whose clusters may be elsewhere.
+def test_broadcast_weights_equal_repeated_weights(n):
+    # As in parts of larger partitions, which may lack some of the clusters.
     codes = np.array([1, 0, -1, 1, 1], dtype=np.int32)[:n]
     hard = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0], [0, 1, 0], [0, 1, 0]])[:n]
     soft = np.array([[0.5, 0.5, 0], [1, 0, 0], [0, 0, 0], [0.25, 0.75, 0], [0, 1, 0]])[:n]
@@ -361,7 +364,7 @@ def test_a_weight_that_all_points_share_is_that_of_each(n):
             np.testing.assert_allclose(p.weighted_rows(slice(0, n)).toarray(), 2.5 * R)
 
 
-def test_large_whole_numbers_stay_apart():
+def test_large_integer_labels_stay_distinct():
     for labels in (
         [2**63, 2**63 + 1, -1],
         pd.Series([2**60, 2**60 + 1, None], dtype="Int64"),
@@ -371,14 +374,14 @@ def test_large_whole_numbers_stay_apart():
         assert lc.Partition.from_labels(labels).k == 2
 
 
-def test_one_column_is_not_guessed_at():
+def test_single_column_of_labels_is_refused():
     with pytest.raises(ValueError, match=r"use .ravel\(\) for labels"):
         lc.as_partition(np.array([[0], [1], [1]]))
     assert lc.as_partition(np.ones((3, 1))).k == 1
     assert lc.Partition.from_memberships([[0], [1], [1]]).noise_mass == pytest.approx(1 / 3)
 
 
-def test_one_noise_label_may_stand_alone():
+def test_noise_may_be_a_single_label():
     assert lc.Partition.from_labels([0, 1, 7], noise=7).k == 2
 
 
@@ -386,7 +389,7 @@ def test_bytes_are_labels():
     assert lc.represent([[0.0], [1.0]], [b"a", b"b"]).m == 1
 
 
-def test_rows_that_sum_to_little_are_refused():
+def test_membership_rows_that_sum_to_less_than_one_are_refused():
     with pytest.raises(ValueError, match="sum to one"):
         lc.Partition.from_memberships([[0.3, 0], [1, 0]])
 
@@ -400,30 +403,32 @@ def test_dropping_an_empty_soft_cluster_keeps_the_others_in_place():
     np.testing.assert_allclose(p.masses, [0.375, 0.625])
 
 
-def test_doubled_entries_of_a_sparse_matrix_add_up():
+def test_duplicate_sparse_entries_are_summed():
     R = sp.coo_array(([0.5, 0.5, 0.3, 0.7], ([0, 0, 1, 1], [1, 1, 0, 1])), shape=(2, 2)).tocsr()
-    doubled = sp.csr_array(([0.5, 0.5, 0.3, 0.7], [1, 1, 0, 1], [0, 2, 4]), shape=(2, 2))
-    assert lc.as_partition(doubled).labels.tolist() == lc.as_partition(R).labels.tolist() == [1, 1]
+    duplicated = sp.csr_array(([0.5, 0.5, 0.3, 0.7], [1, 1, 0, 1], [0, 2, 4]), shape=(2, 2))
+    assert (
+        lc.as_partition(duplicated).labels.tolist() == lc.as_partition(R).labels.tolist() == [1, 1]
+    )
 
 
-def test_hardening_drops_what_never_leads():
+def test_hardening_drops_clusters_that_are_never_the_largest():
     p = lc.Partition.from_memberships([[0.6, 0.4], [0.9, 0.1]])
     with pytest.warns(UserWarning, match="dropped 1 empty cluster"):
         assert p.harden().k == 1
 
 
 @pytest.mark.parametrize("mass", [1e-40, 1e-160, 1e-300])
-def test_clusters_of_next_to_no_mass_count_as_empty(mass):
+def test_clusters_of_negligible_mass_count_as_empty(mass):
     R = np.array([[1 - mass, mass], [1.0, 0.0]])
     with pytest.warns(UserWarning, match="dropped 1 empty"):
         assert lc.Partition.from_memberships(R).k == 1
 
 
-def test_a_data_frame_is_no_list_of_its_column_names():
+def test_data_frame_of_several_columns_is_refused_as_labels():
     with pytest.raises(ValueError, match="data frame with 2 columns"):
         lc.Partition.from_labels(pd.DataFrame({"a": [0, 1], "b": [1, 1]}))
 
 
-def test_complex_memberships_are_refused_also_where_they_are_sparse():
+def test_sparse_complex_memberships_are_refused():
     with pytest.raises(TypeError, match="real numbers"):
         lc.Partition.from_memberships(sp.csr_array(np.array([[1 + 1j, 0]])))

@@ -1,4 +1,4 @@
-"""Interrupted work: it goes on where it was, to the same bits, and never from other work."""
+"""Checkpoints: interrupted work resumes with identical results, and only the same work."""
 
 import datetime
 import os
@@ -12,29 +12,28 @@ import numpy as np
 import pytest
 
 import liftcluster as lc
-from liftcluster._util.files import replacing
+from liftcluster._util.files import atomic_write
 from liftcluster.representation import checkpoint, tally
-from liftcluster.representation import dask_passes as chunked
 from liftcluster.representation.storage import read_npz
-from liftcluster.streaming import sources
+from liftcluster.streaming import dask_chunks, sources
 from support.generators import blobs
 from support.stored import as_dask_array, as_hdf5, as_memmap, as_zarr
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch):
-    """Blocks of 50 points in the plane, written each."""
+def small_blocks(monkeypatch):
+    """Blocks of 50 two-dimensional points, with a checkpoint after each."""
     monkeypatch.setattr(sources, "BLOCK_BYTES", 50 * 2 * 8)
     monkeypatch.setattr(sources, "_MULTIPLE", 1)
     monkeypatch.setattr(checkpoint, "EVERY", 0)
 
 
 class Stop(Exception):
-    """In place of a power failure."""
+    """Simulated interruption."""
 
 
 def stop_after(monkeypatch, blocks):
-    """Let no more than so many blocks be lifted."""
+    """Raise Stop once the given number of blocks has been lifted."""
     real, left = tally.Tally.of.__func__, [blocks]
 
     def of(cls, *args):
@@ -53,17 +52,17 @@ def problem(n=420):
 
 
 OPTIONS = [
-    {"lift": "fourier", "n_components": 30},
-    {"lift": "nystrom", "n_components": 20},
+    {"lift": lc.Fourier(30)},
+    {"lift": lc.Nystroem(20)},
     {"lift": "grid"},
-    {"lift": "structured", "n_components": 32, "bandwidth": 1.0},
-    {"lift": "fourier", "tol": 0.015},  # which takes two looks
+    {"lift": lc.Structured(32), "bandwidth": 1.0},
+    {"lift": lc.Fourier(tol=0.015)},  # which takes two passes
 ]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("blocks", [0, 1, 5, 8, 9, 12])
-def test_work_that_was_interrupted_ends_with_the_same_bits(tmp_path, monkeypatch, options, blocks):
+def test_resumed_work_gives_identical_results(tmp_path, monkeypatch, options, blocks):
     X, labels = problem()
     file = tmp_path / "sums.npz"
     stored = as_hdf5(tmp_path, "X", X)
@@ -76,9 +75,9 @@ def test_work_that_was_interrupted_ends_with_the_same_bits(tmp_path, monkeypatch
         except Stop:
             assert file.exists() == (blocks > 0)
         else:
-            assert blocks >= 9  # so many there are, where no tolerance asks for more
+            assert blocks >= 9  # the number of blocks in one pass
             return
-    # A generator in another state: what was drawn before the interruption is not drawn again.
+    # A generator in another state: the lift of the checkpoint is not drawn again.
     rng = np.random.default_rng(3 if blocks == 0 else 4)
     again = lc.represent(stored, labels, rng=rng, checkpoint=file, **options)
     np.testing.assert_array_equal(again.sums, whole.sums)
@@ -87,21 +86,24 @@ def test_work_that_was_interrupted_ends_with_the_same_bits(tmp_path, monkeypatch
     assert not file.exists()
 
 
-def test_what_a_kill_left_half_written_is_removed_in_the_end(tmp_path):
+def test_stale_temporary_files_are_removed_on_completion(tmp_path):
     X, labels = problem()
     for name in ("sums.npz", "s" * 250):
-        left, fresh, other = (unfinished(tmp_path / other) for other in (name, name, "other.npz"))
+        left, fresh, other = (
+            leftover_file(tmp_path / other) for other in (name, name, "other.npz")
+        )
         for path in (left, other):
             os.utime(path, (0, 0))
         lc.represent(X, labels, lift="fourier", checkpoint=tmp_path / name)
-        assert sorted(tmp_path.iterdir()) == sorted([fresh, other])  # which others may be writing
+        # Other processes may still be writing these.
+        assert sorted(tmp_path.iterdir()) == sorted([fresh, other])
         fresh.unlink()
         other.unlink()
 
 
-def unfinished(target):
-    """A file as a process that is killed while it writes leaves it."""
-    with replacing(target) as temporary:
+def leftover_file(target):
+    """A temporary file as left by a process that is killed while writing."""
+    with atomic_write(target) as temporary:
         temporary.write_text("half of")
         copy = temporary.with_name(temporary.name[:-12] + "0" * 8 + ".tmp")
         copy.write_text("half of")
@@ -109,7 +111,7 @@ def unfinished(target):
     return copy
 
 
-def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
+def test_completed_blocks_are_not_lifted_again(tmp_path, monkeypatch):
     X, labels = problem()
     file = tmp_path / "sums.npz"
     stored = as_zarr(tmp_path, "X", X)
@@ -122,7 +124,7 @@ def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
     lc.represent(stored, labels, **options)
 
 
-def test_several_samples_go_on_in_the_one_that_was_interrupted(tmp_path, monkeypatch):
+def test_several_samples_resume_in_the_interrupted_one(tmp_path, monkeypatch):
     X, labels = problem()
     file = tmp_path / "sums.npz"
     samples = [(as_hdf5(tmp_path, "X", X), labels), (X[:130] + 1, {"other": labels["late"][:130]})]
@@ -135,18 +137,16 @@ def test_several_samples_go_on_in_the_one_that_was_interrupted(tmp_path, monkeyp
     np.testing.assert_array_equal(again.sums, whole.sums)
 
 
-@pytest.mark.parametrize("chunks", [2, 3, 4, 6])  # of three that each sample has
-def test_samples_of_dask_are_added_once_however_often_work_is_interrupted(
-    tmp_path, monkeypatch, chunks
-):
+@pytest.mark.parametrize("chunks", [2, 3, 4, 6])  # each of the three samples has three
+def test_interrupted_dask_samples_are_added_once(tmp_path, monkeypatch, chunks):
     X, labels = problem()
     file = tmp_path / "sums.npz"
     samples = [
         (as_dask_array(tmp_path, "X", X + i), {i: as_dask_array(tmp_path, "p", labels["late"])})
         for i in range(3)
     ]
-    lift = lc.make_lift(X, lift="fourier", n_components=30, rng=0)
-    monkeypatch.setattr(chunked, "_MULTIPLE", 1)  # a block is a chunk
+    lift = lc.make_lift(X, lift=lc.Fourier(30), rng=0)
+    monkeypatch.setattr(dask_chunks, "_MULTIPLE", 1)  # a block is a chunk
     with dask.config.set(scheduler="sync"):
         whole = lc.represent_samples(samples, lift=lift)
         with monkeypatch.context() as patch:
@@ -158,7 +158,7 @@ def test_samples_of_dask_are_added_once_however_often_work_is_interrupted(
     assert again.total_weights.tolist() == [420.0] * 3
 
 
-def test_points_in_memory_can_have_a_checkpoint_too(tmp_path):
+def test_points_in_memory_can_have_a_checkpoint(tmp_path):
     X, labels = problem()
     found = lc.represent(X, labels, lift="fourier", rng=0, checkpoint=tmp_path / "c.npz")
     expected = lc.represent(X, labels, lift="fourier", rng=0)
@@ -167,12 +167,12 @@ def test_points_in_memory_can_have_a_checkpoint_too(tmp_path):
     assert few.lift.is_exact
 
 
-def test_a_checkpoint_is_small_and_without_pickle(tmp_path, monkeypatch):
+def test_checkpoint_is_small_and_contains_no_pickle(tmp_path, monkeypatch):
     X, labels = problem(n=4000)
     file = tmp_path / "sums.npz"
     stop_after(monkeypatch, 70)
     with pytest.raises(Stop):
-        lc.represent(X, labels, lift="fourier", n_components=100, rng=0, checkpoint=file)
+        lc.represent(X, labels, lift=lc.Fourier(100), rng=0, checkpoint=file)
     values, arrays = read_npz(file)  # which reads no pickle
     assert values["row"] == 3500
     assert file.stat().st_size < 3 * arrays["tally_sums"].nbytes + 20_000
@@ -190,7 +190,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_the_checkpoint_of_other_work_is_refused(tmp_path, monkeypatch, change):
+def test_checkpoint_of_other_work_is_refused(tmp_path, monkeypatch, change):
     X, labels = problem()
     file = tmp_path / "sums.npz"
     options = {"lift": "fourier", "bandwidth": 2.0, "rng": 0, "checkpoint": file}
@@ -216,8 +216,8 @@ def test_the_checkpoint_of_other_work_is_refused(tmp_path, monkeypatch, change):
     assert file.read_bytes() == before
 
 
-def other_work(tmp_path, monkeypatch, first, second, n=2300):
-    """Interrupted work on the first partition, and then on the second."""
+def assert_checkpoint_is_refused(tmp_path, monkeypatch, first, second, n=2300):
+    """Interrupt work on the first partition; its checkpoint must be refused for the second."""
     X, _ = problem(n)
     options = {"lift": "fourier", "bandwidth": 2.0, "rng": 0, "checkpoint": tmp_path / "c.npz"}
     with monkeypatch.context() as patch:
@@ -229,21 +229,24 @@ def other_work(tmp_path, monkeypatch, first, second, n=2300):
 
 
 @pytest.mark.parametrize("form", [np.asarray, lambda R: lc.Blocks([R])], ids=["memory", "blocks"])
-def test_shares_that_differ_are_other_work_though_the_largest_is_the_same(
+def test_checkpoint_of_other_memberships_with_the_same_labels_is_refused(
     tmp_path, monkeypatch, form
 ):
     parts = [{"partitions": form(np.tile(row, (2300, 1)))} for row in ([0.6, 0.4], [0.9, 0.1])]
-    other_work(tmp_path, monkeypatch, *parts)
+    assert_checkpoint_is_refused(tmp_path, monkeypatch, *parts)
 
 
 LAST = np.arange(2300) == 2299
-SHARES = np.tile([0.6, 0.4], (2300, 1))
+MEMBERSHIPS = np.tile([0.6, 0.4], (2300, 1))
 LATE_CHANGES = {
     "labels": (
         {"partitions": np.arange(2300) % 3},
         {"partitions": np.where(LAST, 0, np.arange(2300) % 3)},
     ),
-    "shares": ({"partitions": SHARES}, {"partitions": np.where(LAST[:, None], 0.5, SHARES)}),
+    "shares": (
+        {"partitions": MEMBERSHIPS},
+        {"partitions": np.where(LAST[:, None], 0.5, MEMBERSHIPS)},
+    ),
     "weights": (
         {"partitions": np.arange(2300) % 3, "weights": np.ones(2300)},
         {"partitions": np.arange(2300) % 3, "weights": np.where(LAST, 2.0, 1.0)},
@@ -252,11 +255,11 @@ LATE_CHANGES = {
 
 
 @pytest.mark.parametrize("what", LATE_CHANGES)
-def test_labels_and_weights_in_memory_are_compared_to_the_last(tmp_path, monkeypatch, what):
-    other_work(tmp_path, monkeypatch, *LATE_CHANGES[what])
+def test_checkpoint_is_refused_if_the_last_label_or_weight_differs(tmp_path, monkeypatch, what):
+    assert_checkpoint_is_refused(tmp_path, monkeypatch, *LATE_CHANGES[what])
 
 
-def test_blocks_that_have_been_counted_since_are_the_same_work(tmp_path, monkeypatch):
+def test_checkpoint_stays_valid_after_blocks_are_counted(tmp_path, monkeypatch):
     X, labels = problem()
     blocks = lc.Blocks(lambda: iter([{"X": X, "label": labels["late"]}]))
     options = {"lift": "fourier", "rng": 0}
@@ -270,17 +273,17 @@ def test_blocks_that_have_been_counted_since_are_the_same_work(tmp_path, monkeyp
         np.testing.assert_array_equal(again.sums, whole.sums)
 
 
-@pytest.mark.parametrize("seed", [np.random.SeedSequence(3), np.random.PCG64(3)], ids=type)
-def test_whatever_makes_a_generator_may_be_given_beside_a_checkpoint(tmp_path, seed):
+@pytest.mark.parametrize("kind", [np.random.SeedSequence, np.random.PCG64, np.int64, np.atleast_1d])
+def test_every_type_of_seed_works_with_a_checkpoint(tmp_path, kind):
     X, labels = problem()
-    again = type(seed)(3)
+    seed, again = kind(3), kind(3)
     found = lc.represent(X, labels, lift="fourier", rng=seed, checkpoint=tmp_path / "c.npz")
     np.testing.assert_array_equal(
         found.sums, lc.represent(lc.Blocks([X]), labels, lift="fourier", rng=again).sums
     )
 
 
-def test_names_that_cannot_be_stored_are_told_after_the_first_block(tmp_path, monkeypatch):
+def test_names_that_cannot_be_stored_are_refused_after_the_first_block(tmp_path, monkeypatch):
     X, labels = problem()
     stop_after(monkeypatch, 1)
     monkeypatch.setattr(checkpoint, "EVERY", 1000)
@@ -289,7 +292,7 @@ def test_names_that_cannot_be_stored_are_told_after_the_first_block(tmp_path, mo
         lc.represent(X, {"days": days}, lift="fourier", checkpoint=tmp_path / "c.npz")
 
 
-def test_a_name_may_be_a_number_of_numpy(tmp_path, monkeypatch):
+def test_names_may_be_numpy_numbers(tmp_path, monkeypatch):
     X, labels = problem()
     parts = {np.int64(3): labels["truth"], (np.float32(0.5), "a"): labels["late"]}
     options = {"lift": "fourier", "rng": 0, "checkpoint": tmp_path / "c.npz"}
@@ -304,7 +307,7 @@ def test_a_name_may_be_a_number_of_numpy(tmp_path, monkeypatch):
     )
 
 
-def test_a_file_that_is_no_checkpoint_is_refused_and_kept(tmp_path):
+def test_files_that_are_not_checkpoints_are_refused_and_kept(tmp_path):
     X, labels = problem()
     rep = lc.represent(X, labels, lift="fourier", rng=0)
     rep.save(tmp_path / "rep.npz")
@@ -316,22 +319,22 @@ def test_a_file_that_is_no_checkpoint_is_refused_and_kept(tmp_path):
         assert (tmp_path / name).read_bytes() == before
 
 
-def test_what_cannot_be_stored_is_refused_before_the_work(tmp_path):
+def test_lift_that_cannot_be_stored_is_refused_before_the_work(tmp_path):
     X, labels = problem()
-    with pytest.raises(ValueError, match="cannot be stored, so the work cannot go on"):
+    with pytest.raises(ValueError, match="cannot be stored, so the work cannot be resumed"):
         lc.represent(
-            X, labels, kernel=lambda a, b: a @ b.T, lift="nystrom", checkpoint=tmp_path / "c.npz"
+            X, labels, kernel=lambda a, b: a @ b.T, lift="nystroem", checkpoint=tmp_path / "c.npz"
         )
     assert not list(tmp_path.iterdir())
 
 
-def test_other_generators_are_stored_too(tmp_path, monkeypatch):
+def test_other_bit_generators_are_stored(tmp_path, monkeypatch):
     X, labels = problem()
     file = tmp_path / "sums.npz"
 
     def represent(seed):
         rng = np.random.Generator(np.random.MT19937(seed))
-        return lc.represent(X, labels, lift="fourier", tol=0.015, rng=rng, checkpoint=file)
+        return lc.represent(X, labels, lift=lc.Fourier(tol=0.015), rng=rng, checkpoint=file)
 
     whole = represent(0)
     with monkeypatch.context() as patch:
@@ -340,12 +343,12 @@ def test_other_generators_are_stored_too(tmp_path, monkeypatch):
             represent(0)
     with pytest.raises(ValueError, match="checkpoint of other work"):
         lc.represent(
-            X, labels, lift="fourier", tol=0.015, rng=np.random.default_rng(0), checkpoint=file
+            X, labels, lift=lc.Fourier(tol=0.015), rng=np.random.default_rng(0), checkpoint=file
         )
     np.testing.assert_array_equal(represent(1).sums, whole.sums)
 
 
-def test_a_folder_that_is_not_there_is_told_before_the_work(tmp_path):
+def test_missing_folder_is_reported_before_the_work(tmp_path):
     X, labels = problem()
     with pytest.raises(FileNotFoundError, match="no such folder for the checkpoint"):
         lc.represent(X, labels, lift="fourier", checkpoint=tmp_path / "none" / "sums.npz")
@@ -373,7 +376,7 @@ rep.save(folder + "/rep.npz")
 
 
 @pytest.mark.long
-def test_work_that_is_killed_again_and_again_ends_with_the_bits_of_its_own_lift(tmp_path):
+def test_repeatedly_killed_work_gives_identical_results(tmp_path):
     X, labels = problem()
     as_memmap(tmp_path, "X", X).flush()
     as_memmap(tmp_path, "l", labels["truth"]).flush()

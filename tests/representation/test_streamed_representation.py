@@ -1,4 +1,4 @@
-"""Points that are not in memory: the answers they have in memory, and work that can stop."""
+"""Representations of out-of-core data: the same results as in memory."""
 
 import itertools
 import warnings
@@ -22,13 +22,13 @@ from support.stored import FORMS, as_blocks, as_hdf5, as_memmap, as_zarr
 
 
 @pytest.fixture(autouse=True)
-def short_memory_maps_come_in_blocks_too(monkeypatch):
+def stream_short_memory_maps(monkeypatch):
     monkeypatch.setattr(streams, "MAPPED_ROWS_IN_MEMORY", 0)
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch):
-    """Blocks of 20 points in the plane; more than 100 points are many."""
+def small_blocks(monkeypatch):
+    """Blocks of 20 two-dimensional points; at most 100 points are lifted exactly."""
     monkeypatch.setattr(sources, "BLOCK_BYTES", 20 * 2 * 8)
     monkeypatch.setattr(sources, "_MULTIPLE", 1)
     monkeypatch.setattr(choice, "_EXACT_UP_TO", 100)
@@ -46,14 +46,14 @@ def problem(n=150, d=2, seed=0):
 
 
 def condition(lift):
-    """How much a lift enlarges the rounding of its sums: Nystroem divides by small eigenvalues."""
-    of_ours = getattr(lift, "coefficients", None)
-    A = getattr(getattr(lift, "transformer", None), "normalization_", of_ours)
+    """Factor by which a lift amplifies rounding: Nystroem divides by small eigenvalues."""
+    own = getattr(lift, "coefficients", None)
+    A = getattr(getattr(lift, "transformer", None), "normalization_", own)
     return 1.0 if A is None else np.linalg.cond(A)
 
 
 def assert_same(found, expected):
-    """Equal but for the order in which thousands of terms are added, each rounded to 2e-16."""
+    """Assert equality up to rounding: the order of summation differs."""
     assert found.partition_names == expected.partition_names
     assert found.cluster_names == expected.cluster_names
     assert found.lift.describe() == expected.lift.describe()
@@ -66,7 +66,7 @@ def assert_same(found, expected):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("where", ["points", "labels", "both"])
-def test_every_form_gives_the_answer_of_memory(tmp_path, form, where):
+def test_every_storage_format_gives_the_in_memory_result(tmp_path, form, where):
     X, labels = problem()
     stored, parts = X, dict(labels)
     if where != "labels":
@@ -80,33 +80,33 @@ def test_every_form_gives_the_answer_of_memory(tmp_path, form, where):
 
 LIFTS = [
     {},
-    {"lift": "fourier", "n_components": 33},
+    {"lift": lc.Fourier(33)},
     {"lift": "fourier", "bandwidth": "scott"},
-    {"lift": "fourier", "bandwidth": 2.0, "sampling": "iid"},
-    {"lift": "structured", "n_components": 64},
+    {"lift": lc.Fourier(sampling="iid"), "bandwidth": 2.0},
+    {"lift": lc.Structured(64)},
     {"lift": "grid"},
-    {"lift": "grid", "n_components": 300, "bandwidth": "silverman*2"},
-    {"lift": "nystrom", "n_components": 30},
+    {"lift": lc.Grid(n_components=300), "bandwidth": "silverman*2"},
+    {"lift": lc.Nystroem(30)},
     {"kernel": "laplace", "bandwidth": "mean"},
     {"kernel": lc.Gaussian([1.0, 4.0])},
     pytest.param(
-        {"kernel": lambda X, Y: (1 + X @ Y.T) ** 2, "lift": "nystrom", "n_components": 10},
+        {"kernel": lambda X, Y: (1 + X @ Y.T) ** 2, "lift": lc.Nystroem(10)},
         id="polynomial kernel",
     ),
-    {"lift": "fourier", "tol": 0.05},
-    {"tol": 0.01},
+    {"lift": lc.Fourier(tol=0.05)},
+    {"lift": lc.Fourier(tol=0.01)},
 ]
 
 
 @pytest.mark.parametrize("options", LIFTS, ids=str)
 @pytest.mark.parametrize("form", ["blocks", also("HDF5")])
-def test_every_lift_is_the_one_that_memory_has(tmp_path, options, form):
-    X, labels = problem(n=2300)  # more than any sample that is taken of them
+def test_every_lift_is_the_same_as_in_memory(tmp_path, options, form):
+    X, labels = problem(n=2300)  # more than any subsample
     found = lc.represent(FORMS[form](tmp_path, "X", X), labels, rng=1, **options)
     assert_same(found, lc.represent(X, labels, rng=1, **options))
 
 
-def test_many_dimensions_have_the_lift_of_memory(tmp_path):
+def test_lift_of_many_dimensions_is_the_same_as_in_memory(tmp_path):
     X, labels = problem(d=60)
     assert_same(
         lc.represent(as_zarr(tmp_path, "X", X), labels, rng=1), lc.represent(X, labels, rng=1)
@@ -123,7 +123,7 @@ def test_few_points_are_lifted_exactly(tmp_path, n):
     assert_same(found, lc.represent(X, labels, weights=np.arange(1.0, n + 1)))
 
 
-def test_few_points_keep_their_labels_and_weights_apart_whatever_shares_an_origin():
+def test_points_labels_and_weights_of_few_points_may_share_a_source():
     X, labels = problem(n=60)
     w = np.random.default_rng(0).uniform(1, 2, 60)
     together = lc.Blocks([{"X": X, "truth": labels["truth"], "text": labels["text"], "w": w}])
@@ -136,13 +136,13 @@ def test_few_points_keep_their_labels_and_weights_apart_whatever_shares_an_origi
 
 def test_exact_lifts_of_many_points_are_refused(tmp_path, monkeypatch):
     X, labels = problem()
-    monkeypatch.setattr("liftcluster.representation.surveying._WHOLE_UP_TO", 120)
+    monkeypatch.setattr("liftcluster.representation.passes._IN_MEMORY_UP_TO", 120)
     with pytest.raises(ValueError, match='there are 150, more than 120; use lift="fourier"'):
         lc.represent(as_hdf5(tmp_path, "X", X), labels, lift="exact")
 
 
 @pytest.mark.parametrize("form", ["HDF5", "zarr", "blocks", "Parquet"])
-def test_soft_memberships_and_weights_stream(tmp_path, form):
+def test_soft_memberships_and_weights_can_be_streamed(tmp_path, form):
     X, labels = problem()
     rng = np.random.default_rng(3)
     R = soft_memberships(rng, len(X), 3)
@@ -160,7 +160,7 @@ def test_soft_memberships_and_weights_stream(tmp_path, form):
 
 
 @pytest.mark.parametrize("n", [60, 150])
-def test_columns_of_data_frames_name_the_clusters(n):
+def test_data_frame_columns_name_the_clusters(n):
     X, _ = problem(n)
     R = pd.DataFrame(soft_memberships(np.random.default_rng(3), n, 3), columns=["z", 5, "a"])
     pieces = lc.Blocks([R[:7], R[7:50], R[50:]])
@@ -172,12 +172,12 @@ def test_columns_of_data_frames_name_the_clusters(n):
         assert found.cluster_names == ("z", 5, "a")
 
 
-def test_columns_that_change_places_between_blocks_are_refused():
+def test_columns_reordered_between_blocks_are_refused():
     X, labels = problem()
     frame = pd.DataFrame(X, columns=["x", "y"])
-    for turned in (frame[70:][["y", "x"]], X[70:]):
-        with pytest.raises(ValueError, match=r"those before it have \['x', 'y'\]; give all"):
-            lc.represent(lc.Blocks([frame[:70], turned]), labels)
+    for reordered in (frame[70:][["y", "x"]], X[70:]):
+        with pytest.raises(ValueError, match=r"those before it have \['x', 'y'\]; all blocks"):
+            lc.represent(lc.Blocks([frame[:70], reordered]), labels)
     found = lc.represent(lc.Blocks([frame[:70], frame[:0][["y"]], frame[70:]]), labels, rng=0)
     assert_same(found, lc.represent(X, labels, rng=0))
 
@@ -196,40 +196,44 @@ def test_partitions_in_memory_keep_their_weights_and_names(tmp_path):
 
 @settings(max_examples=25)
 @given(st.lists(st.integers(0, 150), max_size=6), st.lists(st.integers(0, 150), max_size=6))
-def test_where_an_iterable_is_cut_changes_no_bit(cuts, label_cuts):
+def test_block_boundaries_of_an_iterable_change_no_bit(cuts, label_cuts):
     X, labels = problem()
 
     def blocks(rows, cuts):
         edges = [0, *sorted(cuts), len(rows)]
         return lc.Blocks([rows[i:j] for i, j in itertools.pairwise(edges)])
 
-    lift = lc.make_lift(X, lift="fourier", n_components=20, rng=0)
+    lift = lc.make_lift(X, lift=lc.Fourier(20), rng=0)
     whole = lc.represent(lc.Blocks([X]), labels["text"], lift=lift)
     found = lc.represent(blocks(X, cuts), blocks(labels["text"], label_cuts), lift=lift)
     np.testing.assert_array_equal(found.sums, whole.sums)
     assert found.cluster_names == ("a", "b", "c", "d")
 
 
-@pytest.mark.parametrize("rows", [1, 7, 20, 30, 50])  # that a reader has; a block has 20
+@pytest.mark.parametrize("rows", [1, 7, 20, 30, 50])  # of the buffers; a block has 20
 @pytest.mark.parametrize("n", [60, 150])
-def test_a_reader_may_fill_the_same_arrays_again(rows, n):
+def test_reader_may_reuse_its_buffers(rows, n):
     X, labels = problem(n)
     w = np.random.default_rng(0).uniform(1, 2, n)
 
     def read():
-        mine = {"X": np.empty((rows, 2)), "label": np.empty(rows, dtype=int), "w": np.empty(rows)}
+        buffers = {
+            "X": np.empty((rows, 2)),
+            "label": np.empty(rows, dtype=int),
+            "w": np.empty(rows),
+        }
         for start in range(0, n, rows):
             size = min(rows, n - start)
             for name, whole in {"X": X, "label": labels["noisy"], "w": w}.items():
-                mine[name][:size] = whole[start : start + size]
-            yield {name: array[:size] for name, array in mine.items()}
+                buffers[name][:size] = whole[start : start + size]
+            yield {name: array[:size] for name, array in buffers.items()}
 
     blocks = lc.Blocks(read)
     found = lc.represent(blocks["X"], {"p": blocks["label"]}, weights=blocks["w"], rng=0)
     assert_same(found, lc.represent(X, {"p": labels["noisy"]}, weights=w, rng=0))
 
 
-def test_labels_may_appear_late_and_noise_may_fill_blocks(tmp_path):
+def test_labels_may_appear_late_and_blocks_may_contain_only_noise(tmp_path):
     X = np.random.default_rng(0).standard_normal((150, 2))
     labels = np.full(150, -1)
     labels[60:70], labels[140:] = 5, 2
@@ -255,19 +259,19 @@ LARGE_NUMBERS = {
 
 
 @pytest.mark.parametrize("kind", LARGE_NUMBERS)
-def test_labels_that_are_large_numbers_stay_apart(kind):
+def test_large_integer_labels_stay_distinct(kind):
     blocks, names = LARGE_NUMBERS[kind]
-    lift = lc.make_lift(np.eye(2), lift="fourier", n_components=10, bandwidth=1.0, rng=0)
+    lift = lc.make_lift(np.eye(2), lift=lc.Fourier(10), bandwidth=1.0, rng=0)
     X = np.random.default_rng(0).standard_normal((4, 2))
     assert list(lc.represent(lc.Blocks([X]), lc.Blocks(blocks), lift=lift).cluster_names) == names
 
 
-def test_samples_of_different_points_stream_by_one_map(tmp_path):
+def test_streamed_samples_share_one_lift(tmp_path):
     X, labels = problem(n=2300)
     Y, other = problem(n=1700, seed=1)
     stored = [(as_hdf5(tmp_path, "X", X), labels), (as_blocks(tmp_path, "Y", Y), [other["text"]])]
     weights = [None, np.arange(1.0, 1701)]
-    for options in ({"lift": "fourier"}, {"lift": "nystrom", "n_components": 40}, {}):
+    for options in ({"lift": "fourier"}, {"lift": lc.Nystroem(40)}, {}):
         found = lc.represent_samples(stored, weights=weights, rng=0, **options)
         expected = lc.represent_samples(
             [(X, labels), (Y, [other["text"]])], weights=weights, rng=0, **options
@@ -275,30 +279,30 @@ def test_samples_of_different_points_stream_by_one_map(tmp_path):
         assert_same(found, expected)
 
 
-def test_a_generator_is_enough_where_one_look_is():
+def test_generator_is_accepted_where_one_pass_is_enough():
     X, labels = problem()
-    lift = lc.make_lift(X, lift="fourier", n_components=40, rng=0)
+    lift = lc.make_lift(X, lift=lc.Fourier(40), rng=0)
     halves = lambda rows: (rows[i : i + 75] for i in (0, 75))  # noqa: E731
     found = lc.represent(halves(X), {"p": halves(labels["text"])}, lift=lift)
     assert_same(found, lc.represent(X, {"p": labels["text"]}, lift=lift))
     found = lc.represent(halves(X), labels, bandwidth=2.0, lift="fourier", rng=0)
     expected = lc.represent(X, labels, bandwidth=2.0, lift="fourier", rng=0)
-    # Another centre turns cosines and sines, in single precision; distances stay.
+    # Another centre changes the phases in single precision, but not the distances.
     np.testing.assert_allclose(found.distances(), expected.distances(), atol=1e-5)
 
 
 @pytest.mark.parametrize(
     ("options", "what"),
-    [({}, "bandwidth='median'"), ({"bandwidth": 1.0, "lift": "nystrom"}, "lift='nystrom'")],
+    [({}, "bandwidth='median'"), ({"bandwidth": 1.0, "lift": "nystroem"}, "lift='nystroem'")],
     ids=str,
 )
-def test_a_generator_is_refused_where_one_look_is_not_enough(options, what):
+def test_generator_is_refused_where_one_pass_is_not_enough(options, what):
     X, labels = problem()
-    with pytest.raises(ValueError, match=f"read only once, but {what} has to look"):
+    with pytest.raises(ValueError, match=f"read only once, but {what} needs a pass over"):
         lc.represent(iter([X]), labels, **options)
 
 
-def test_a_fitted_transformer_streams_and_another_is_refused(tmp_path):
+def test_streaming_accepts_only_fitted_transformers(tmp_path):
     X, labels = problem()
     fitted = Nystroem(n_components=20, random_state=0).fit(X)
     found = lc.represent(as_hdf5(tmp_path, "X", X), labels, lift=fitted)
@@ -307,7 +311,7 @@ def test_a_fitted_transformer_streams_and_another_is_refused(tmp_path):
         lc.represent(as_zarr(tmp_path, "X", X), labels, lift=RBFSampler())
 
 
-def test_bad_points_are_named_by_their_row_in_the_whole(tmp_path):
+def test_errors_about_points_name_the_row_in_the_data_set(tmp_path):
     X, labels = problem()
     X[133, 1] = np.nan
     for options in ({"lift": "fourier", "bandwidth": 1.0}, {"lift": "grid"}):
@@ -316,17 +320,17 @@ def test_bad_points_are_named_by_their_row_in_the_whole(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["HDF5", also("zarr"), "blocks", "dask array"])
-@pytest.mark.parametrize("row", [2004, 2005])  # one of them is among those that are looked at
-def test_bad_points_among_those_looked_at_are_named_so_too(tmp_path, form, row):
+@pytest.mark.parametrize("row", [2004, 2005])  # one of them is sampled
+def test_errors_about_sampled_points_name_the_row_in_the_data_set(tmp_path, form, row):
     X, labels = problem(n=2300)
     X[row, 1] = np.inf
     stored = FORMS[form](tmp_path, "X", X)
-    for options in ({"bandwidth": 1.0}, {}, {"kernel": "laplace", "lift": "nystrom"}):
+    for options in ({"bandwidth": 1.0}, {}, {"kernel": "laplace", "lift": "nystroem"}):
         with pytest.raises(ValueError, match=f"got inf in row {row}, column 1"):
             lc.represent(stored, labels, **{"lift": "fourier", "rng": 0} | options)
 
 
-def test_bad_memberships_and_weights_are_found_in_their_block(tmp_path):
+def test_errors_about_memberships_and_weights_name_the_block(tmp_path):
     X, labels = problem()
     R = np.full((150, 2), 0.5)
     R[45, 0] = 0.9
@@ -338,50 +342,51 @@ def test_bad_memberships_and_weights_are_found_in_their_block(tmp_path):
         lc.represent(X, labels, weights=as_hdf5(tmp_path, "w", w), lift="fourier")
 
 
-def test_lengths_that_do_not_match_are_one_clear_error(tmp_path):
+def test_mismatched_lengths_are_refused(tmp_path):
     X, labels = problem()
     with pytest.raises(ValueError, match="partition 0 has 149 rows but X has 150"):
         lc.represent(X, as_memmap(tmp_path, "l", labels["truth"][1:]))
-    lift = lc.make_lift(X, lift="fourier", n_components=20, rng=0)
+    lift = lc.make_lift(X, lift=lc.Fourier(20), rng=0)
     short, long = lc.Blocks([labels["truth"][1:]]), lc.Blocks([np.zeros(151)])
     with pytest.raises(ValueError, match="X has more rows but partition 0 has 149"):
         lc.represent(X, short, lift=lift)
     with pytest.raises(ValueError, match="partition 0 has more rows but X has 150"):
         lc.represent(X, long, lift=lift)
-    with pytest.raises(ValueError, match="it has 149 entries, but more points came"):
+    with pytest.raises(ValueError, match="it has 149 entries, but there are more points"):
         lc.represent(lc.Blocks([X]), labels["truth"][1:], lift=lift)
-    with pytest.raises(ValueError, match="has 151 entries but 150 points came"):
+    with pytest.raises(ValueError, match="has 151 entries but there are 150 points"):
         lc.represent(lc.Blocks([X]), np.zeros(151), lift=lift)
     known = lc.Blocks([labels["truth"]])
-    with pytest.raises(ValueError, match="weights has 151 entries but 150 points came"):
+    with pytest.raises(ValueError, match="weights has 151 entries but there are 150 points"):
         lc.represent(lc.Blocks([X]), known, lift=lift, weights=np.ones(151))
-    with pytest.raises(ValueError, match=r"weights must have shape \(150,\)"):  # it is known now
+    # The length of the blocks is known now.
+    with pytest.raises(ValueError, match=r"weights must have shape \(150,\)"):
         lc.distance(known, known, measure="rand", weights=np.ones(151))
     with pytest.raises(ValueError, match=r"weights must have shape \(150,\)"):
         lc.represent(as_hdf5(tmp_path, "X", X), labels, weights=np.ones(3))
 
 
-def test_what_is_empty_is_refused():
+def test_empty_input_is_refused():
     X, _labels = problem()
-    lift = lc.make_lift(X, lift="fourier", n_components=20, rng=0)
+    lift = lc.make_lift(X, lift=lc.Fourier(20), rng=0)
     with pytest.raises(ValueError, match="at least one point is needed"):
         lc.represent(lc.Blocks([]), [0], lift=lift)
     with pytest.raises(ValueError, match="every one of the 150 labels of partition 0 is noise"):
         lc.represent(lc.Blocks([X]), lc.Blocks([np.full(150, -1)]), lift=lift)
 
 
-def test_a_memory_map_with_labels_in_memory_takes_the_path_of_memory(tmp_path):
+def test_memory_map_with_labels_in_memory_is_not_streamed(tmp_path):
     X, labels = problem(n=3000)
     found = lc.represent(as_memmap(tmp_path, "X", X), labels, rng=0)
     np.testing.assert_array_equal(found.sums, lc.represent(X, labels, rng=0).sums)
 
 
-def test_short_labels_in_memory_maps_are_read_at_once(tmp_path, monkeypatch):
+def test_short_memory_mapped_labels_are_read_into_memory(tmp_path, monkeypatch):
     monkeypatch.undo()
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(6000, 2)), rng.integers(0, 3, (2, 6000))
     mapped = [as_memmap(tmp_path, str(i), row) for i, row in enumerate(labels)]
-    options = {"method": "lift_hac", "lift": "fourier", "n_components": 64, "rng": 0}
+    options = {"method": "lift_hac", "lift": lc.Fourier(64), "rng": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         found, expected = (lc.consensus(inputs, 3, X, **options) for inputs in (mapped, [*labels]))

@@ -1,4 +1,4 @@
-"""Tallies: blocks of points add up to the representation of all of them."""
+"""Tallies: the sums of blocks of points add up to the representation of all points."""
 
 import dataclasses
 import itertools
@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import liftcluster as lc
 from liftcluster.lifts._native import kernels
-from liftcluster.partitions.blocks import as_block
+from liftcluster.partitions.partition import as_block
 from liftcluster.representation.tally import Tally
 from support.generators import blobs, points_and_partitions, soft_memberships
 
 
 def fourier(X, rho=30):
-    return lc.make_lift(X, lift="fourier", n_components=rho, bandwidth=2.0, rng=0)
+    return lc.make_lift(X, lift=lc.Fourier(rho), bandwidth=2.0, rng=0)
 
 
 def add_blocks(lift, X, partitions, cuts, weights=None):
@@ -52,7 +52,7 @@ def cut_points(draw):
 
 
 @given(cut_points())
-def test_blocks_add_up_to_the_whole_wherever_they_are_cut(case):
+def test_blocks_of_any_size_add_up_to_the_representation(case):
     X, partitions, cuts = case
     raw = {i: p.labels if p.is_hard else p.memberships.toarray() for i, p in enumerate(partitions)}
     weights = partitions[0].weights
@@ -76,7 +76,7 @@ LABELS = {
 
 @pytest.mark.parametrize("kind", LABELS)
 @pytest.mark.parametrize("cuts", [[1, 2, 3, 4, 5, 6, 7], [4], [0, 0, 3, 8]], ids=str)
-def test_clusters_come_in_the_order_that_they_have_in_memory(kind, cuts):
+def test_clusters_have_the_same_order_as_in_memory(kind, cuts):
     X = np.random.default_rng(0).standard_normal((8, 2))
     lift = fourier(X)
     labels = {"p": LABELS[kind]}
@@ -84,7 +84,7 @@ def test_clusters_come_in_the_order_that_they_have_in_memory(kind, cuts):
     assert_same(add_blocks(lift, X, labels, cuts).finish(lift), expected)
 
 
-def test_a_block_of_noise_alone_counts_as_noise():
+def test_block_of_only_noise_counts_as_noise():
     X = np.arange(6.0)[:, None]
     labels = {"p": np.array([-1, -1, 0, 1, -1, -1])}
     lift = fourier(X)
@@ -94,7 +94,7 @@ def test_a_block_of_noise_alone_counts_as_noise():
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_columns_of_memberships_stay_in_their_order(sparse):
+def test_membership_columns_keep_their_order(sparse):
     rng = np.random.default_rng(1)
     X, R = rng.standard_normal((40, 3)), soft_memberships(rng, 40, 12)
     R[5:20] = np.eye(12)[11]
@@ -107,7 +107,7 @@ def test_columns_of_memberships_stay_in_their_order(sparse):
     assert not found.hard[0]
 
 
-def test_a_block_may_weigh_nothing():
+def test_block_may_have_zero_weight():
     X, labels = blobs(np.random.default_rng(2), 30, 2)
     weights = np.where(np.arange(30) < 10, 0.0, 2.0)
     lift = fourier(X)
@@ -115,7 +115,7 @@ def test_a_block_may_weigh_nothing():
     assert_same(found, lc.represent(X, {"p": labels}, lift=lift, weights=weights))
 
 
-def test_clusters_without_weight_are_dropped_with_the_warning_of_memory():
+def test_clusters_without_weight_are_dropped_with_a_warning():
     X = np.arange(4.0)[:, None]
     R = np.array([[1.0, 0, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1]])
     lift = fourier(X)
@@ -125,7 +125,7 @@ def test_clusters_without_weight_are_dropped_with_the_warning_of_memory():
     assert found.cluster_names == (0, 2)
 
 
-def test_partitions_of_different_points_stand_side_by_side():
+def test_partitions_of_different_points_are_concatenated():
     X, labels = blobs(np.random.default_rng(3), 40, 2)
     lift = fourier(X)
     found = Tally.of(lift, X[:30], {"a": labels[:30]}) + Tally.of(lift, X[30:], {"b": labels[30:]})
@@ -150,7 +150,7 @@ def test_addition_is_associative_and_commutative_up_to_rounding(case):
     assert_same((c + b + a).finish(lift), whole)
 
 
-def test_a_tally_is_small_and_survives_pickle_and_its_own_state():
+def test_tally_is_small_and_restored_from_pickle_and_state():
     X, labels = blobs(np.random.default_rng(4), 5000, 3)
     lift = fourier(X)
     tally = Tally.of(lift, X, {"p": labels, ("q", 1): labels[::-1].astype(str)})
@@ -158,11 +158,13 @@ def test_a_tally_is_small_and_survives_pickle_and_its_own_state():
     assert len(stored) < 2 * tally.sums.nbytes + 2000
     for again in (pickle.loads(stored), Tally.from_state(*tally.state())):
         np.testing.assert_array_equal(again.finish(lift).sums, tally.finish(lift).sums)
-        assert again.keys == tally.keys
+        assert again.cluster_names == tally.cluster_names
+        assert again.partition_names == tally.partition_names
+        np.testing.assert_array_equal(again.owner, tally.owner)
     assert repr(tally) == "Tally(8 clusters of 2 partition(s), 5000 points)"
 
 
-def test_what_cannot_be_a_whole_is_refused_at_the_end():
+def test_invalid_totals_are_refused_by_finish():
     X = np.arange(4.0)[:, None]
     lift = fourier(X)
     with pytest.raises(ValueError, match="every one of the 4 labels of partition 'p' is noise"):
@@ -173,7 +175,7 @@ def test_what_cannot_be_a_whole_is_refused_at_the_end():
         Tally.of(lift, X, {"p": [0, 0, -1, -1]}, [0, 0, 1, 1]).finish(lift)
 
 
-def test_what_does_not_add_up_is_refused():
+def test_incompatible_tallies_are_refused():
     X = np.arange(4.0)[:, None]
     lift = fourier(X)
     tally = Tally.of(lift, X, {"p": [0, 0, 1, 1]})
@@ -190,7 +192,7 @@ def test_what_does_not_add_up_is_refused():
         Tally.of(lift, X, {})
 
 
-def test_a_block_takes_other_weights_than_its_own():
+def test_given_weights_replace_those_of_a_block():
     block = as_block([0, 1, 1], [1.0, 2.0, 3.0])
     assert as_block(block).partition.cluster_weights.tolist() == [1.0, 5.0]
     assert as_block(block, [0.0, 0.0, 1.0]).partition.cluster_weights.tolist() == [0.0, 1.0]
@@ -199,7 +201,7 @@ def test_a_block_takes_other_weights_than_its_own():
 
 
 @pytest.mark.parametrize("kind", ["weighted", "soft"])
-def test_blocks_of_whole_runs_round_single_floats_as_the_whole_does(kind):
+def test_blocks_of_complete_runs_give_the_float32_sums_of_one_pass(kind):
     rng = np.random.default_rng(5)
     X, labels = blobs(rng, 2560, 3)
     lift = dataclasses.replace(fourier(X), dtype=np.float32)
@@ -207,6 +209,6 @@ def test_blocks_of_whole_runs_round_single_floats_as_the_whole_does(kind):
     weights = rng.uniform(0.1, 9, 2560) if kind == "weighted" else None
     expected = lc.represent(X, {"p": given}, lift=lift, weights=weights).sums
     found = add_blocks(lift, X, {"p": given}, [256, 1024], weights).finish(lift).sums
-    # The kernels add 256 single floats at a time; NumPy adds those of a whole block, and rounds each.
+    # The kernels sum runs of 256 float32 features; NumPy sums whole blocks in float32.
     tolerance = 1e-13 if kernels() else np.sqrt(len(X)) * np.finfo(np.float32).eps
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * np.abs(expected).max())

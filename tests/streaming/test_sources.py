@@ -1,4 +1,4 @@
-"""What is read in blocks: every form gives the same rows, cut in the same places."""
+"""Sources read in blocks: every storage format gives the same blocks of rows."""
 
 import itertools
 
@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import liftcluster as lc
-from liftcluster.io.labels import MISSING
+from liftcluster.io.csv_files import MISSING
 from liftcluster.streaming import sources
-from liftcluster.streaming.readers import read_together
 from liftcluster.streaming.sources import as_source, block_rows, is_stored, is_streamed
+from liftcluster.streaming.streams import read_together
 from support.stored import FORMS, as_csv, as_hdf5, as_memmap, as_parquet, as_zarr
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    """Seven rows of two numbers at a time."""
+    """Blocks of seven rows of two numbers."""
     monkeypatch.setattr(sources, "BLOCK_BYTES", 7 * 2 * 8)
     monkeypatch.setattr(sources, "_MULTIPLE", 1)
 
@@ -38,7 +38,7 @@ def pieces(stored, size, start=0):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("size", [1, 4, 7, 30, 31])
 @pytest.mark.parametrize("d", [None, 1, 3])
-def test_blocks_have_equal_lengths_however_rows_are_stored(tmp_path, small_blocks, form, size, d):
+def test_blocks_have_equal_lengths_for_every_storage_format(tmp_path, small_blocks, form, size, d):
     X = np.random.default_rng(0).standard_normal((30,) if d is None else (30, d))
     found = pieces(FORMS[form](tmp_path, "X", X), size)
     assert [len(part) for part in found[:-1]] == [size] * (len(found) - 1)
@@ -46,7 +46,7 @@ def test_blocks_have_equal_lengths_however_rows_are_stored(tmp_path, small_block
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_reading_may_begin_at_any_block(tmp_path, small_blocks, form):
+def test_reading_may_start_at_any_block(tmp_path, small_blocks, form):
     X = np.random.default_rng(0).standard_normal((30, 2))
     stored = FORMS[form](tmp_path, "X", X)
     for start in (0, 4, 8, 20, 28):
@@ -54,7 +54,7 @@ def test_reading_may_begin_at_any_block(tmp_path, small_blocks, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_texts_stay_texts(tmp_path, form):
+def test_strings_stay_strings(tmp_path, form):
     labels = np.array(["b", "a", "é", "a", "b", "cc", "a"], dtype=object)
     found = np.concatenate(
         pieces(FORMS[form](tmp_path, "l", labels) if form != "memmap" else labels, 3)
@@ -63,7 +63,7 @@ def test_texts_stay_texts(tmp_path, form):
 
 
 @given(st.lists(st.integers(0, 5), max_size=8), st.integers(1, 12), st.integers(0, 3))
-def test_cuts_of_an_iterable_leave_no_trace(lengths, size, blocks_before):
+def test_block_boundaries_of_an_iterable_change_nothing(lengths, size, blocks_before):
     rows = np.arange(sum(lengths))
     edges = np.cumsum([0, *lengths])
     stored = lc.Blocks([rows[i:j] for i, j in itertools.pairwise(edges)])
@@ -73,7 +73,7 @@ def test_cuts_of_an_iterable_leave_no_trace(lengths, size, blocks_before):
     assert all(len(part) == size for part in found[:-1])
 
 
-def test_what_shares_an_origin_is_read_once_and_together():
+def test_sources_of_the_same_origin_are_read_once():
     reads = []
 
     def read():
@@ -102,7 +102,7 @@ def test_columns_of_one_table_are_scanned_once(tmp_path, monkeypatch):
     np.testing.assert_array_equal(np.concatenate([part["w"] for part in found]), X[:, 1])
 
 
-def test_gaps_in_columns_of_labels_are_missing_labels(tmp_path):
+def test_nulls_in_label_columns_are_missing_labels(tmp_path):
     frame = pd.DataFrame(
         {
             "number": pd.array([2**60 + 1, None, 3], dtype="Int64"),
@@ -124,7 +124,7 @@ def test_gaps_in_columns_of_labels_are_missing_labels(tmp_path):
     np.testing.assert_array_equal(pieces(table["share"], 5)[0], [0.5, np.nan, 1.0])
 
 
-def test_cells_that_say_there_is_nothing_are_missing_labels_in_text_too(tmp_path):
+def test_missing_value_markers_in_text_files_are_missing_labels(tmp_path):
     words = [word for same in MISSING for word in (same, same.upper(), same.capitalize())]
     cells = [*words, "NaN", "a", "b", "nano", "nationality"]
     for ending, mark in (("csv", ","), ("tsv", "\t")):
@@ -140,7 +140,7 @@ def two_files(folder, first, second):
     return lc.scan_table(folder / "*.parquet")
 
 
-def test_a_file_that_lacks_a_column_is_refused_where_that_is_used(tmp_path):
+def test_file_without_a_used_column_is_refused(tmp_path):
     table = two_files(tmp_path, {"x": [1.0], "l": ["a"]}, {"x": [2.0]})
     np.testing.assert_array_equal(np.concatenate(pieces(table[["x"]], 1)), [[1.0], [2.0]])
     with pytest.raises(ValueError, match=r"1\.parquet has no column 'l', as the first file has"):
@@ -160,7 +160,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("kinds", NUMBERS)
-def test_numbers_of_every_file_are_read_as_they_are(tmp_path, kinds):
+def test_numbers_of_different_dtypes_across_files_keep_their_values(tmp_path, kinds):
     first, second = NUMBERS[kinds]
     table = two_files(tmp_path, {"x": first}, {"x": second})
     assert [value for part in pieces(table["x"], 1) for value in part] == [first[0], second[0]]
@@ -168,7 +168,7 @@ def test_numbers_of_every_file_are_read_as_they_are(tmp_path, kinds):
     assert together.tolist() == [first[0], second[0]]
 
 
-def test_blocks_of_any_kind_can_be_joined():
+def test_blocks_of_any_type_can_be_concatenated():
     assert pieces([[1, 2], ["a", None]] and lc.Blocks([[1, 2], ["a", None]]), 3)[0].tolist() == [
         1,
         2,
@@ -191,7 +191,7 @@ def test_blocks_of_any_kind_can_be_joined():
     assert pieces(lc.Blocks([[(0, "x")], [(1, "y")]]), 2)[0].tolist() == [(0, "x"), (1, "y")]
 
 
-def test_a_generator_is_read_once_though_its_width_is_asked_first():
+def test_reading_the_width_does_not_consume_a_generator():
     stored = lc.Blocks(block for block in [np.empty((0, 2)), np.ones((3, 2)), np.zeros((1, 2))])
     assert stored.origin.width(None) == stored.origin.width(None) == 2
     assert len(np.concatenate(pieces(stored, 2))) == 4
@@ -199,18 +199,20 @@ def test_a_generator_is_read_once_though_its_width_is_asked_first():
         pieces(stored, 2)
 
 
-def test_an_iterator_that_is_given_again_is_refused_for_its_first_blocks_are_gone():
+def test_function_that_returns_a_consumed_iterator_is_refused():
     blocks = [{"X": np.full((2, 2), i), "label": [i, i]} for i in range(4)]
     generator = iter(blocks)
     again = lc.Blocks(lambda: generator)
-    lift = lc.make_lift(np.eye(2), lift="fourier", n_components=10, bandwidth=1.0, rng=0)
-    with pytest.raises(ValueError, match=r"the same iterator as before.*make a new one each time"):
+    lift = lc.make_lift(np.eye(2), lift=lc.Fourier(10), bandwidth=1.0, rng=0)
+    with pytest.raises(
+        ValueError, match=r"the same iterator as before.*return a new iterator each time"
+    ):
         lc.represent(again["X"], again["label"], lift=lift)
     new = lc.Blocks(lambda: iter(blocks))
     assert lc.represent(new["X"], new["label"], lift=lift).cluster_names == (0, 1, 2, 3)
 
 
-def test_a_reader_that_is_left_half_way_is_closed():
+def test_partially_read_generator_is_closed():
     opened = []
 
     def read():
@@ -232,25 +234,25 @@ def test_a_reader_that_is_left_half_way_is_closed():
 
 
 @pytest.mark.parametrize("form", ["blocks", "CSV"])
-def test_rows_that_are_more_or_fewer_than_before_are_refused(tmp_path, form):
+def test_changed_number_of_rows_is_refused(tmp_path, form):
     rows = np.zeros((9, 2))
     stored = as_csv(tmp_path, "X", rows) if form == "CSV" else lc.Blocks(lambda: iter([rows]))
     assert len(pieces(stored, 20)[0]) == 9
     rows = rows[:7]
     if form == "CSV":
         as_csv(tmp_path, "X", rows)
-    with pytest.raises(ValueError, match="X was said to have 9 rows, but 7 came; if it has chang"):
+    with pytest.raises(ValueError, match="X should have 9 rows, but 7 were read; if it has"):
         pieces(stored, 20)
 
 
-def test_lengths_that_differ_are_told_at_once_where_they_are_known(tmp_path):
+def test_different_known_lengths_are_refused_before_reading(tmp_path):
     a = as_source(as_memmap(tmp_path, "a", np.zeros(5)))
     b = as_source(as_hdf5(tmp_path, "b", np.zeros(6)))
-    with pytest.raises(ValueError, match="X has 5 rows but p has 6; they must describe the same"):
+    with pytest.raises(ValueError, match="p has 6 rows but X has 5; they must describe the same"):
         next(read_together({"X": a, "p": b}, 2))
 
 
-def test_lengths_that_differ_are_told_in_the_end_where_they_are_not():
+def test_different_unknown_lengths_are_refused_while_reading():
     short = lc.Blocks([np.zeros(3), np.zeros(4)])
     long = lc.Blocks([np.zeros(9)])
     with pytest.raises(ValueError, match="p has more rows but X has 7"):
@@ -258,7 +260,7 @@ def test_lengths_that_differ_are_told_in_the_end_where_they_are_not():
     uneven = lc.Blocks([([1, 2], [3])])
     with pytest.raises(ValueError, match="X has 2 rows in a block but p has 1"):
         list(read_together({"X": uneven[0], "p": uneven[1]}, 2))
-    with pytest.raises(ValueError, match="X was said to have 8 rows, but 7 came"):
+    with pytest.raises(ValueError, match="X should have 8 rows, but 7 were read"):
         list(read_together({"X": lc.Blocks([np.zeros(7)], n=8)}, 2))
 
 
@@ -273,7 +275,7 @@ def test_arrays_on_disk_are_recognised_and_others_are_not(tmp_path):
     assert is_streamed(lc.Blocks([X]))
 
 
-def test_chosen_rows_are_read_alone_where_they_can_be(tmp_path):
+def test_selected_rows_are_read_directly_where_possible(tmp_path):
     X = np.random.default_rng(0).standard_normal((20, 2))
     rows = np.array([0, 3, 11, 19])
     for form in ("memmap", "HDF5", "zarr"):
@@ -283,7 +285,7 @@ def test_chosen_rows_are_read_alone_where_they_can_be(tmp_path):
     assert as_csv(tmp_path, "X", X).origin.take("c0", rows) is None
 
 
-def test_a_block_is_some_megabytes_whatever_the_width():
+def test_block_size_is_bounded_for_every_width():
     for width in (1, 2, 10, 100, 5000):
         assert block_rows(width) * width * 8 <= 2**26
         assert block_rows(width) % 1024 == 0
@@ -291,7 +293,7 @@ def test_a_block_is_some_megabytes_whatever_the_width():
     assert block_rows(10**7) == 1
 
 
-def test_mistakes_with_tables_and_blocks_are_explained(tmp_path):
+def test_invalid_tables_and_blocks_raise_helpful_errors(tmp_path):
     table = as_parquet(tmp_path, "X", np.zeros((4, 2))).origin
     with pytest.raises(KeyError, match="no column 'z'; its columns are 'c0', 'c1'"):
         table["z"]
@@ -312,17 +314,17 @@ def test_mistakes_with_tables_and_blocks_are_explained(tmp_path):
         pieces(lc.scan_table(tmp_path / "t.tsv")[["x", "name"]], 2)
 
 
-def test_functions_that_want_memory_say_so(tmp_path):
+def test_functions_without_out_of_core_support_refuse_streams(tmp_path):
     stored = as_csv(tmp_path, "X", np.zeros((4, 2)))
     for function in (lc.bandwidth, lc.make_lift, lc.base_partitions):
         arguments = (stored, 2) if function is lc.base_partitions else (stored,)
-        with pytest.raises(TypeError, match="wants its input in memory; what comes in blocks"):
+        with pytest.raises(TypeError, match="out-of-core input is not supported here"):
             function(*arguments)
     with pytest.raises(TypeError, match="choose columns of the table"):
         lc.represent(stored.origin, [0, 0, 1, 1])
 
 
-def test_a_table_says_what_it_is(tmp_path):
+def test_repr_describes_the_table(tmp_path):
     table = as_csv(tmp_path, "X", np.zeros((4, 2))).origin
     assert repr(table) == "TableScan(c0, c1)"
     assert table.n is None

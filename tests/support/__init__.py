@@ -1,1 +1,1 @@
-"""What several test files share: generators of problems, oracles, tables of cases, settings."""
+"""Shared test code: problem generators, oracles, tables of cases, settings."""

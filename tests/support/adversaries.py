@@ -1,7 +1,7 @@
-"""A table of bad, odd and extreme inputs, each with what is known about the right answer.
+"""A table of invalid, unusual and extreme inputs, each with the expected result if it is known.
 
-Every adversary plays one role: points, labels, memberships, weights, and so on. `tests/
-test_adversaries.py` puts each of them into every public function that has such an argument.
+Every adversary has one role: points, labels, memberships, weights, and so on. `tests/
+test_adversaries.py` passes each of them to every public function that has such an argument.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from liftcluster import Partition
 
-# Twelve points at whole-number coordinates, exact in every dtype, in three groups.
+# Twelve points with integer coordinates, exact in every dtype, in three groups.
 X = np.array(
     [[0, 0], [1, 0], [0, 2], [2, 1], [12, 1], [13, 0], [12, 3], [14, 2], [5, 14], [6, 12], [7, 14], [6, 15]],
     dtype=np.float64,
@@ -30,23 +30,23 @@ A = np.array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
 B = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0])
 W = np.array([1.0, 2, 1, 3, 1, 1, 2, 1, 1, 4, 1, 1])
 R = np.eye(3)[A] * 0.8 + 0.2 / 3  # soft
-ALL = object()  # in place of a plain twin: the answer must be a clear error
+ALL = object()  # in place of a twin: the call must raise a clear error
 
 
 @dataclass(frozen=True)
 class Adversary:
-    """An input by name, what it plays, and, where there is one, a plain input that means the same.
+    """A named input, its role, and, if there is one, its twin: an equivalent plain input.
 
-    ``twin=ALL`` says that every function must refuse it; without a twin either an answer of finite
-    numbers or a clear error will do. ``rescaled`` says that the twin has the same shape at another
-    size, so that answers in units of length differ.
+    ``twin=ALL`` means that every function must refuse it; without a twin, either a finite result or
+    a clear error is accepted. ``rescaled`` means that the twin differs by a scale or a shift, so
+    that results in units of length differ.
     """
 
     name: str
     role: str
     make: Callable[[], Any]
     twin: Any = None
-    tolerance: float = 1e-7  # the root of rounding, which distances near zero have
+    tolerance: float = 1e-7  # the root of a rounding error, as in distances near zero
     rescaled: bool = False
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ class Adversary:
 
 
 def _needs(module: str, make: Callable[[Any], Any]) -> Callable[[], Any]:
-    """An input made with a package that need not be there."""
+    """An input made with an optional package."""
 
     def made() -> Any:
         import pytest
@@ -65,7 +65,7 @@ def _needs(module: str, make: Callable[[Any], Any]) -> Callable[[], Any]:
 
 
 class _Arrayish:
-    """What is no array but can become one."""
+    """An object with ``__array__`` that is not an array."""
 
     def __init__(self, values: Any) -> None:
         self.values_ = values
@@ -79,7 +79,7 @@ class _Subclass(np.ndarray):
 
 
 class _Unfriendly:
-    """An object that refuses nearly everything."""
+    """An unhashable object without truth value or equality."""
 
     def __bool__(self) -> bool:
         raise TypeError("no truth in me")
@@ -103,7 +103,7 @@ def _read_only(array: Any) -> Any:
 
 
 def _objects(values: Any, dtype: Any = object) -> Any:
-    """An object array of one dimension, whatever the values are."""
+    """An object array of one dimension with any values."""
     array = np.empty(len(values), dtype=dtype)
     array[:] = values
     return array

@@ -14,10 +14,10 @@ IS_LONG = TIMES > 1
 
 
 def examples(n: int) -> int:
-    """How many to draw where n are usual."""
+    """Number of examples to draw instead of the usual n."""
     return math.ceil(n * TIMES)
 
 
 def also(*case: object) -> object:
-    """A case of ``parametrize`` that belongs to the long form, beside one that is always tested."""
+    """A case of ``parametrize`` that is tested only in the long form."""
     return pytest.param(*case, marks=pytest.mark.long)

@@ -11,7 +11,7 @@ import pytest
 
 FLAGS = [
     "--headless=new",
-    "--no-sandbox",  # CI runs as root in a container of its own
+    "--no-sandbox",  # CI runs as root in a container
     "--disable-gpu",
     "--disable-dev-shm-usage",
     "--disable-quic",
@@ -25,11 +25,11 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome"), ("chromedriver",)
 
 @contextmanager
 def open_browser():
-    """A driver that records every request and everything the console says."""
+    """A driver that records all requests and console messages."""
     browser, driver = (next(filter(None, map(shutil.which, names)), None) for names in PROGRAMS)
     if browser is None or driver is None:
-        lacking = "the page is not tested: there is no Chromium with its ChromeDriver here"
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(lacking)
+        reason = "the page is not tested: there is no Chromium with its ChromeDriver here"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
@@ -45,7 +45,7 @@ def open_browser():
 
 
 def open_page(driver, path, *, width=1280, height=900, scheme="light", touch=False):
-    """Show a file in a window of some size; forget what was logged before."""
+    """Open a file in a window of the given size and clear the logs."""
     driver.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": touch},
@@ -58,7 +58,7 @@ def open_page(driver, path, *, width=1280, height=900, scheme="light", touch=Fal
                 {
                     "name": "prefers-reduced-motion",
                     "value": "reduce",
-                },  # clicks wait for no scrolling
+                },  # clicks do not wait for scrolling
             ]
         },
     )
@@ -69,7 +69,7 @@ def open_page(driver, path, *, width=1280, height=900, scheme="light", touch=Fal
 
 
 def requested(driver):
-    """Addresses that were asked for since the page was opened."""
+    """URLs requested since the page was opened."""
     events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     return [
         event["params"]["request"]["url"]
@@ -79,5 +79,5 @@ def requested(driver):
 
 
 def complaints(driver):
-    """What the console said: errors, warnings, violations of the page's own policy."""
+    """Console messages: errors, warnings, violations of the content security policy."""
     return [entry["message"] for entry in driver.get_log("browser")]

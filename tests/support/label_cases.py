@@ -13,7 +13,7 @@ def tuples_of(labels, weights=None):
 
 
 def noisy_copies(rng, n, k, m, noise, missing=0.0):
-    """Planted clusters of equal size, and m copies in which some labels are redrawn or lost."""
+    """Planted clusters of equal size, and m copies in which some labels are redrawn or missing."""
     truth = np.arange(n) % k
     labels = np.repeat(truth[:, None], m, axis=1)
     redrawn = rng.random((n, m)) < noise

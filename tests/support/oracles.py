@@ -1,4 +1,4 @@
-"""Slow literal formulas, written from the paper and nothing else."""
+"""Slow literal formulas, written from the paper only."""
 
 from __future__ import annotations
 

@@ -64,13 +64,13 @@ def average_linkage(S, k):
 
 def average_linkage_if_unique(S, k, rng, tries=50):
     """The same, or None where the order of the points decides between equal similarities."""
-    answer = average_linkage(S, k)
+    result = average_linkage(S, k)
     for _ in range(tries):
         order = rng.permutation(len(S))
         other = average_linkage(S[np.ix_(order, order)], k)
-        if not same_clusters(answer[order], other):
+        if not same_clusters(result[order], other):
             return None
-    return answer if len(set(answer)) == k else None
+    return result if len(set(result)) == k else None
 
 
 def transfer_cut(labels, u, k):
@@ -92,7 +92,7 @@ def transfer_cut(labels, u, k):
 
 
 def clusters_of(labels):
-    """The clusters of all partitions as sets of points, numbered through."""
+    """The clusters of all partitions as sets of points, numbered consecutively."""
     return [
         set(np.flatnonzero(column == c).tolist())
         for column in labels.T
@@ -115,7 +115,7 @@ def largest_mean_association(clusters, meta, k):
 
 
 def majority(labels):
-    """Components of the graph of majorities, by flooding."""
+    """Components of the graph of majorities, by flood fill."""
     n, m = labels.shape
     linked = np.zeros((n, n), dtype=bool)
     for x, y in itertools.product(range(n), repeat=2):

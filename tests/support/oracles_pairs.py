@@ -24,7 +24,7 @@ def all_partitions(n):
 
 
 def pair_counts(a, b):
-    """Pairs together in both, in a, in b, and all pairs, by looking at every pair."""
+    """Pairs together in both, in a, in b, and all pairs, by a loop over all pairs."""
     counts = [0, 0, 0, 0]
     for x, y in itertools.combinations(range(len(a)), 2):
         in_a, in_b = a[x] == a[y], b[x] == b[y]

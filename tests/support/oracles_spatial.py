@@ -1,4 +1,4 @@
-"""Slow literal formulas of the spatial peers, written from their definitions and nothing else.
+"""Slow literal formulas of other spatial measures, written from their definitions only.
 
 Clusters come as dense (n, k) matrices of w(x) p(C|x); rows of zeros are noise.
 """
@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 
 def transport(a, b, C):
-    """Least cost of moving masses a onto b, by linear programming."""
+    """Optimal transport cost from masses a to b, by linear programming."""
     k, m = C.shape
     rows = np.kron(np.eye(k), np.ones(m))
     columns = np.kron(np.ones(k), np.eye(m))

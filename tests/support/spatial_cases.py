@@ -8,7 +8,7 @@ from support.generators import soft_memberships
 
 
 def labelling(rng, n, k, noise=False):
-    """n labels that use all of 0 … k-1, some -1 where noise is wanted."""
+    """n labels that use all of 0 … k-1, some of them -1 if noise is true."""
     labels = rng.integers(k, size=n)
     if noise:
         labels[rng.random(n) < 0.2] = -1

@@ -1,4 +1,4 @@
-"""The same rows in every form that is read in blocks."""
+"""The same rows in every storage format that is read in blocks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def as_memmap(folder, name, rows):
 
 
 def as_hdf5(folder, name, rows):
-    """In chunks, of a size that fits no block."""
+    """In chunks that do not align with the blocks."""
     file = h5py.File(folder / f"{name}.h5", "w")
     if rows.dtype.kind in "OU":
         return file.create_dataset("rows", data=list(rows), chunks=(5,))
@@ -42,7 +42,7 @@ def as_zarr(folder, name, rows):
 
 
 def as_blocks(folder, name, rows):
-    """Of uneven lengths, some of them empty."""
+    """In blocks of different lengths, some of them empty."""
     edges = np.unique([0, 1, 1, 4, 4, len(rows) // 2, len(rows)])
     pieces = [rows[i:j] for i, j in itertools.pairwise(edges)]
     return lc.Blocks(lambda: iter([rows[:0], *pieces, rows[:0]]))
@@ -72,7 +72,7 @@ def _cell(value):
 
 
 def as_dask_array(folder, name, rows):
-    """In chunks of uneven lengths; points also cut across their columns."""
+    """In chunks of different lengths; the columns of points are chunked too."""
     cuts = {"X": (50, 7, 93), "weights": (60, 30, 60)}.get(name, (50, 40, 60))
     scale = len(rows) / sum(cuts)
     edges = [round(scale * edge) for edge in np.cumsum([0, *cuts])]
@@ -81,7 +81,7 @@ def as_dask_array(folder, name, rows):
 
 
 def as_dask_frame(folder, name, rows):
-    """Of partitions that do not say how long they are, one of them empty."""
+    """In partitions of unknown length, one of them empty."""
     frame = pd.DataFrame(rows) if rows.ndim > 1 else pd.Series(rows)
     third = len(rows) // 3
     edges = [0, third, third, len(rows) - 3, len(rows)]

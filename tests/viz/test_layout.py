@@ -1,4 +1,4 @@
-"""Things laid out in the plane: distances kept as well as two dimensions allow, points as seen."""
+"""Layout in the plane: embedded distances, projected points and colours."""
 
 import numpy as np
 import pandas as pd
@@ -6,12 +6,12 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 from sklearn.decomposition import PCA
 
-from liftcluster.viz.colours import COLOURS, match_colours
-from liftcluster.viz.layout import lay_out, look_at
+from liftcluster.viz.drawing import COLOURS, match_colours
+from liftcluster.viz.layout import embed_distances, project_points
 
 
 def stress_of(Z, D):
-    """The definition, pair by pair."""
+    """Stress by its definition, pair by pair."""
     misses = total = 0.0
     for i in range(len(D)):
         for j in range(i):
@@ -20,17 +20,17 @@ def stress_of(Z, D):
     return np.sqrt(misses / total)
 
 
-def test_points_of_the_plane_are_found_again():
+def test_planar_points_are_recovered_from_their_distances():
     truth = np.random.default_rng(0).standard_normal((8, 2))
     D = squareform(pdist(truth))
-    Z, stress = lay_out(D)
+    Z, stress = embed_distances(D)
     np.testing.assert_allclose(squareform(pdist(Z)), D, atol=1e-6)
     assert stress < 1e-6
 
 
-def test_stress_is_what_it_says_and_no_worse_than_classical_scaling():
+def test_stress_equals_its_definition_and_is_below_classical_scaling():
     D = squareform(pdist(np.random.default_rng(1).standard_normal((9, 6))))
-    Z, stress = lay_out(D)
+    Z, stress = embed_distances(D)
     assert stress == pytest.approx(stress_of(Z, D))
     values, vectors = np.linalg.eigh(-0.5 * (np.eye(9) - 1 / 9) @ D**2 @ (np.eye(9) - 1 / 9))
     classical = vectors[:, -2:] * np.sqrt(values[-2:])
@@ -38,47 +38,47 @@ def test_stress_is_what_it_says_and_no_worse_than_classical_scaling():
 
 
 @pytest.mark.parametrize("m", [2, 3, 7])
-def test_equal_clusterings_lie_in_one_place(m):
-    Z, stress = lay_out(np.zeros((m, m)))
+def test_equal_clusterings_are_embedded_at_one_point(m):
+    Z, stress = embed_distances(np.zeros((m, m)))
     np.testing.assert_array_equal(Z, np.zeros((m, 2)))
     assert stress == 0
 
 
-def test_two_clusterings_are_as_far_apart_as_they_are():
-    Z, stress = lay_out(np.array([[0.0, 0.7], [0.7, 0.0]]))
+def test_two_clusterings_are_embedded_at_their_distance():
+    Z, stress = embed_distances(np.array([[0.0, 0.7], [0.7, 0.0]]))
     assert np.linalg.norm(Z[0] - Z[1]) == pytest.approx(0.7)
     assert stress == pytest.approx(0, abs=1e-9)
 
 
-def test_many_features_are_seen_by_principal_components():
+def test_many_features_are_projected_by_pca():
     X = np.random.default_rng(2).standard_normal((50, 5)) * [5, 3, 1, 1, 1]
-    found = look_at(X)
+    found = project_points(X)
     expected = PCA(2).fit(X)
     np.testing.assert_allclose(np.abs(found.coordinates), np.abs(expected.transform(X)), atol=1e-8)
     assert found.explained == pytest.approx(tuple(expected.explained_variance_ratio_))
     assert f"{sum(found.explained):.0%}" in found.description
 
 
-def test_flat_points_and_given_views_are_left_as_they_are():
+def test_two_dimensional_points_and_given_views_are_not_projected():
     X = np.random.default_rng(3).standard_normal((10, 2))
-    np.testing.assert_array_equal(look_at(X).coordinates, X)
+    np.testing.assert_array_equal(project_points(X).coordinates, X)
     frame = pd.DataFrame(X, columns=["height", "weight"])
-    assert look_at(frame).axes == ("height", "weight")
-    np.testing.assert_array_equal(look_at(np.zeros((10, 7)), frame).coordinates, X)
-    assert look_at(np.zeros((10, 7)), frame).axes == ("height", "weight")
+    assert project_points(frame).axes == ("height", "weight")
+    np.testing.assert_array_equal(project_points(np.zeros((10, 7)), frame).coordinates, X)
+    assert project_points(np.zeros((10, 7)), frame).axes == ("height", "weight")
 
 
 @pytest.mark.parametrize(
     "X",
     [np.ones((4, 5)), np.ones((1, 3)), [[1.0], [2.0]], np.full((3, 3), 1e300) * [[1], [2], [-1]]],
 )
-def test_degenerate_points_are_still_seen(X):
-    assert np.isfinite(look_at(X).coordinates).all()
+def test_degenerate_points_have_finite_coordinates(X):
+    assert np.isfinite(project_points(X).coordinates).all()
 
 
 def test_a_view_of_three_columns_is_refused():
     with pytest.raises(ValueError, match="view must have two columns"):
-        look_at(np.zeros((4, 3)), np.zeros((4, 3)))
+        project_points(np.zeros((4, 3)), np.zeros((4, 3)))
 
 
 def test_colours_follow_the_largest_flows_and_never_repeat_within_a_partition():
@@ -89,7 +89,7 @@ def test_colours_follow_the_largest_flows_and_never_repeat_within_a_partition():
         assert len(set(numbers)) == len(numbers)
 
 
-def test_colours_stand_out_from_white_and_from_the_dark_page():
+def test_colours_contrast_with_light_and_dark_backgrounds():
     def luminance(colour):
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]

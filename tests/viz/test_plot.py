@@ -1,4 +1,4 @@
-"""Pictures: the right marks in the right places, labels, and names that are only names."""
+"""Plots: marks and their positions, labels, and names that are not interpreted as markup."""
 
 import matplotlib
 
@@ -11,10 +11,10 @@ import liftcluster as lc
 from support.report_cases import CLUSTERINGS, HOSTILE, X
 
 PAIR = CLUSTERINGS["k-means"], CLUSTERINGS["Ward"]
-EVIL = [r"$\frac{bad$", "_hidden", "two\nlines", "very long " + "name" * 50]
+SPECIAL = [r"$\frac{bad$", "_hidden", "two\nlines", "very long " + "name" * 50]
 
 
-# A picture of how k was chosen is no judgement of the consensus.
+# These tests do not check the quality of the consensus.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the consensus is farther", "ignore:medoid chooses the number"
 )
@@ -42,7 +42,7 @@ def D():
 
 
 def drawn(ax):
-    """Draw it all: what matplotlib cannot draw shows only then."""
+    """Draw the figure: matplotlib raises some errors only then."""
     ax.figure.canvas.draw()
     return ax
 
@@ -51,7 +51,7 @@ def texts(ax):
     return [text.get_text() for text in ax.texts]
 
 
-def every_picture(found, combined, D):
+def all_plots(found, combined, D):
     return {
         "distances": lambda **ax: lc.plot.distances(D, CLUSTERINGS, **ax),
         "clusterings_map": lambda **ax: lc.plot.clusterings_map(D, CLUSTERINGS, **ax),
@@ -67,19 +67,19 @@ def every_picture(found, combined, D):
 
 
 @pytest.mark.parametrize("name", lc.plot.__all__)
-def test_every_picture_takes_axes_and_returns_them(name, found, combined, D):
-    draw = every_picture(found, combined, D)[name]
+def test_every_plot_accepts_and_returns_axes(name, found, combined, D):
+    draw = all_plots(found, combined, D)[name]
     _, ax = plt.subplots()
     assert draw(ax=ax) is ax
     assert drawn(draw()) is not ax
 
 
 @pytest.mark.parametrize("name", lc.plot.__all__)
-def test_every_picture_fits_a_narrow_column(name, found, combined, D):
+def test_every_plot_fits_a_narrow_figure(name, found, combined, D):
     figure, ax = plt.subplots(figsize=(4, 3.2), dpi=100, layout="constrained")
-    drawn(every_picture(found, combined, D)[name](ax=ax))
+    drawn(all_plots(found, combined, D)[name](ax=ax))
     box = ax.get_position()
-    assert box.width > 0.3, "room for the picture itself"
+    assert box.width > 0.3, "room for the plot itself"
     assert box.height > 0.3
     extent = ax.get_tightbbox()
     assert extent.x0 >= -1
@@ -93,7 +93,7 @@ def test_the_heat_map_has_the_distances_in_its_cells(D):
     assert [t.get_text() for t in ax.get_yticklabels()] == list(CLUSTERINGS)
 
 
-def test_the_map_keeps_distances_of_three_clusterings(D):
+def test_clusterings_map_preserves_distances_of_three_clusterings(D):
     ax = drawn(lc.plot.clusterings_map(D[:3, :3], list(CLUSTERINGS)[:3]))
     Z = ax.collections[0].get_offsets()
     for i in range(3):
@@ -144,10 +144,10 @@ def test_points_are_coloured_by_cluster_with_noise_in_grey():
 def test_more_clusters_than_colours_get_other_markers():
     labels = np.arange(150) % 20
     ax = drawn(lc.plot.points(X, labels))
-    looks = {
+    styles = {
         (tuple(c.get_facecolor()[0]), c.get_paths()[0].vertices.tobytes()) for c in ax.collections
     }
-    assert len(looks) == 20
+    assert len(styles) == 20
     assert "and 5 more" in ax.get_legend().get_title().get_text()
 
 
@@ -162,7 +162,7 @@ def test_points_are_coloured_by_consensus_confidence_and_witness(found, combined
     assert ax.get_title() == "k-means and Ward"
 
 
-def test_the_composition_of_a_consensus_adds_up(combined):
+def test_composition_shares_sum_to_one(combined):
     ax = drawn(lc.plot.composition(combined))
     shares = ax.images[0].get_array()
     np.testing.assert_allclose(shares.sum(axis=1), 1)  # every input cluster is somewhere
@@ -174,16 +174,16 @@ def test_the_composition_of_a_consensus_adds_up(combined):
     assert shares[0, 0] == (first[0] if first else 0)
 
 
-def test_names_are_only_names():
-    labels = np.array(EVIL)[np.arange(150) % 4]
-    drawn(lc.plot.points(X, labels, label=EVIL[0]))
+def test_markup_in_names_is_not_interpreted():
+    labels = np.array(SPECIAL)[np.arange(150) % 4]
+    drawn(lc.plot.points(X, labels, label=SPECIAL[0]))
     assert len(plt.gca().get_legend().get_texts()) == 4
-    found = lc.compare(labels, np.roll(labels, 1), X, names=(EVIL[0], EVIL[3]))
+    found = lc.compare(labels, np.roll(labels, 1), X, names=(SPECIAL[0], SPECIAL[3]))
     drawn(lc.plot.flow(found))
     drawn(lc.plot.plan(found))
-    D = lc.distance_matrix(dict(zip(EVIL, [labels] * 4, strict=True)), X)
-    drawn(lc.plot.distances(D, EVIL, measure="$"))
-    drawn(lc.plot.clusterings_map(D, EVIL))
+    D = lc.distance_matrix(dict(zip(SPECIAL, [labels] * 4, strict=True)), X)
+    drawn(lc.plot.distances(D, SPECIAL, measure="$"))
+    drawn(lc.plot.clusterings_map(D, SPECIAL))
 
 
 @pytest.mark.parametrize(
@@ -192,11 +192,11 @@ def test_names_are_only_names():
         (lambda: lc.plot.distances([[0, 1]]), "square matrix"),
         (
             lambda: lc.plot.distances([[0, 1], [1, 0]], ["a"]),
-            "2 clusterings need as many names, got 1",
+            "names must have 2 entries, one per clustering, got 1",
         ),
-        (lambda: lc.plot.points(X, [0, 1]), "150 points, but 2 labels"),
-        (lambda: lc.plot.points(X, [0.5, 1.5]), "must have 150 numbers"),
-        (lambda: lc.plot.flow(lc.compare([0, 1], [0, 0])), "no plan without points"),
+        (lambda: lc.plot.points(X, [0, 1]), "150 points, but by has 2 labels"),
+        (lambda: lc.plot.points(X, [0.5, 1.5]), "must have 150 values"),
+        (lambda: lc.plot.flow(lc.compare([0, 1], [0, 0])), "without points has no plan"),
     ],
 )
 def test_bad_input_is_refused(draw, message):
@@ -204,7 +204,7 @@ def test_bad_input_is_refused(draw, message):
         draw()
 
 
-def test_results_show_themselves_in_a_notebook_with_names_escaped():
+def test_html_representations_escape_names():
     labels = {
         name: np.array(HOSTILE)[np.arange(150) % 8 // (i + 1)] for i, name in enumerate(HOSTILE[:3])
     }
@@ -219,10 +219,10 @@ def test_results_show_themselves_in_a_notebook_with_names_escaped():
         assert "<script" not in shown, kind
         assert "<img" not in shown, kind
         assert "&lt;script&gt;" in shown, kind
-        assert "color" not in shown, kind  # the notebook's own, light or dark
+        assert "color" not in shown, kind  # the notebook's own theme is used
 
 
-def test_a_notebook_is_told_the_numbers(found, combined):
+def test_html_representations_contain_the_numbers(found, combined):
     assert str(found["lift_emd"]) in found._repr_html_()
     assert found.summary()[0] in found._repr_html_()
     assert f"{combined.mean_distance:.4f}" in combined._repr_html_()

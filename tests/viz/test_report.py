@@ -1,4 +1,4 @@
-"""The report's numbers are those of the library, and its page is one safe, whole file."""
+"""Reports: numbers equal those of the library, and the page is one safe, self-contained file."""
 
 import base64
 import hashlib
@@ -13,9 +13,9 @@ import pytest
 
 import liftcluster as lc
 from liftcluster.comparison.comparison import Move
-from liftcluster.viz.layout import look_at
-from liftcluster.viz.report import findings
-from liftcluster.viz.report.text import main_change
+from liftcluster.viz.layout import project_points
+from liftcluster.viz.report import build
+from liftcluster.viz.report.summary import main_change
 from support.generators import soft_memberships
 from support.report_cases import CLUSTERINGS, HOSTILE, NAMES, X, hostile_report
 
@@ -43,7 +43,7 @@ def pair_of(data, first, second):
     return next(p for p in data["pairs"] if (p["first"], p["second"]) == (first, second))
 
 
-def test_every_distance_is_that_of_the_library(data):
+def test_distances_equal_those_of_the_library(data):
     assert set(data["measures"]) == set(lc.compare(*list(CLUSTERINGS.values())[:2], X).values)
     for name, measure in data["measures"].items():
         for i, a in enumerate(CLUSTERINGS.values()):
@@ -52,8 +52,8 @@ def test_every_distance_is_that_of_the_library(data):
                 assert measure["values"][i][j] == pytest.approx(expected, abs=1e-7), (name, i, j)
 
 
-def test_random_distances_and_their_errors_are_those_of_the_seed():
-    options = {"lift": "fourier", "n_components": 200}
+def test_random_distances_and_errors_equal_those_of_compare_with_the_same_seed():
+    options = {"lift": lc.Fourier(200)}
     data = lc.make_report(CLUSTERINGS, X, measures=["lift_kd"], rng=7, **options).to_dict()
     assert list(data["measures"]) == ["lift_emd", "lift_kd"]
     found = lc.compare(CLUSTERINGS["k-means"], CLUSTERINGS["Ward"], X, rng=7, **options)
@@ -64,7 +64,7 @@ def test_random_distances_and_their_errors_are_those_of_the_seed():
     assert "ρ = 200" in dict(data["settings"])["lift"]
 
 
-def test_flows_are_a_plan_that_costs_lift_emd(data):
+def test_flows_are_a_transport_plan_whose_cost_is_lift_emd(data):
     for pair in data["pairs"]:
         i, j, mass, distance = np.array(pair["flows"]).T
         expected = data["measures"]["lift_emd"]["values"][pair["first"]][pair["second"]]
@@ -74,16 +74,16 @@ def test_flows_are_a_plan_that_costs_lift_emd(data):
             np.testing.assert_allclose(np.bincount(codes.astype(int), mass), masses, atol=1e-9)
 
 
-def test_moves_are_told_in_both_directions(data):
+def test_moves_are_described_in_both_directions(data):
     pair = pair_of(data, 1, 2)
     a, b = CLUSTERINGS["k-means"], CLUSTERINGS["Ward"]
-    for told, found in (("forward", lc.compare(a, b, X)), ("backward", lc.compare(b, a, X))):
-        assert pair[told]["lines"] == found.summary()
+    for direction, found in (("forward", lc.compare(a, b, X)), ("backward", lc.compare(b, a, X))):
+        assert pair[direction]["lines"] == found.summary()
         changed = [move for move in found.moves if move.kind not in ("stayed", "spilled")]
-        assert pair[told]["main"] == str(max(changed, key=lambda move: move.cost))
+        assert pair[direction]["main"] == str(max(changed, key=lambda move: move.cost))
 
 
-def test_the_main_change_is_the_costliest_that_is_a_change():
+def test_main_change_is_the_move_of_highest_cost():
     stayed = Move("stayed", (0,), (0,), mass=0.1, cost=0.9)
     moved = Move("moved", (1,), (1,), mass=0.6, cost=0.1)
     split = Move("split", (2,), (3, 4), mass=0.2, cost=0.2)
@@ -92,7 +92,7 @@ def test_the_main_change_is_the_costliest_that_is_a_change():
     assert main_change([stayed, spilled]) is None
 
 
-def test_the_witness_on_the_page_is_that_of_the_comparison(data):
+def test_witness_equals_that_of_compare(data):
     shown = unpacked(data["points"]["order"])
     for pair in data["pairs"]:
         if pair["second"] >= len(NAMES):
@@ -103,7 +103,7 @@ def test_the_witness_on_the_page_is_that_of_the_comparison(data):
         np.testing.assert_allclose(measured(pair["witness"]), witness, atol=0.51 * step)
 
 
-def test_the_consensus_is_that_of_the_library_and_joins_the_clusterings(data):
+def test_consensus_equals_that_of_the_library_and_is_listed_with_the_clusterings(data):
     found = lc.consensus(CLUSTERINGS, 3, X, rng=0)
     shown = unpacked(data["points"]["order"])
     assert [c["name"] for c in data["clusterings"]] == [*NAMES, "consensus"]
@@ -120,19 +120,19 @@ def test_a_clustering_called_consensus_keeps_its_name():
     assert [c["name"] for c in data["clusterings"]] == ["consensus", "b", "consensus 2"]
 
 
-@pytest.mark.filterwarnings("ignore:the consensus is farther")  # whatever k it takes
-def test_the_number_of_clusters_may_be_chosen():
+@pytest.mark.filterwarnings("ignore:the consensus is farther")  # for any k
+def test_auto_chooses_the_number_of_clusters():
     data = lc.make_report(CLUSTERINGS, X, consensus="auto", rng=0).to_dict()
     curve = data["consensus"]["curve"]
     assert curve["chosen"] == data["consensus"]["n_clusters"]
     assert curve["chosen"] in curve["candidates"]
 
 
-def test_points_are_all_there_and_where_they_are(data):
+def test_page_data_contain_all_points_at_their_coordinates(data):
     points = data["points"]
     shown = unpacked(points["order"])
     assert sorted(shown) == list(range(150))
-    coordinates = look_at(X).coordinates[shown]
+    coordinates = project_points(X).coordinates[shown]
     for axis, name in enumerate("xy"):
         low, high = points["low"][axis], points["high"][axis]
         placed = low + unpacked(points[name]) / 65535 * (high - low)
@@ -141,9 +141,9 @@ def test_points_are_all_there_and_where_they_are(data):
         np.testing.assert_array_equal(unpacked(points["labels"][i]), labels[shown])
 
 
-def test_many_points_are_sampled_openly(monkeypatch):
-    monkeypatch.setattr(findings, "MOST_POINTS", 40)
-    monkeypatch.setattr(findings, "MOST_WITNESSES", 60)
+def test_many_points_are_sampled_and_the_sample_size_is_reported(monkeypatch):
+    monkeypatch.setattr(build, "MAX_POINTS", 40)
+    monkeypatch.setattr(build, "MAX_WITNESSES", 60)
     points = lc.make_report(CLUSTERINGS, X, rng=0).to_dict()["points"]
     assert (points["n"], points["shown"], points["witnessed"]) == (150, 40, 10)
     assert len(set(unpacked(points["order"]).tolist())) == 40
@@ -169,7 +169,7 @@ def test_soft_weighted_partitions_are_reported():
     assert data["measures"]["lift_emd"]["values"][0][3] == pytest.approx(expected, abs=1e-7)
     assert data["measures"]["accuracy"]["values"][0][1] is not None
     assert "rand" not in data["measures"]
-    assert "whole numbers" in data["pairs"][0]["left_out"]["rand"]
+    assert "integers" in data["pairs"][0]["left_out"]["rand"]
 
 
 def test_objects_without_coordinates_need_a_view():
@@ -186,13 +186,13 @@ def test_objects_without_coordinates_need_a_view():
         lc.make_report(partitions, words, kernel=kernel)
 
 
-def test_frames_lend_their_column_names():
+def test_axes_are_labelled_with_data_frame_columns():
     frame = pd.DataFrame(X[:, :2], columns=["sepal length", "sepal width"])
     data = lc.make_report(CLUSTERINGS, frame, rng=0).to_dict()
     assert data["points"]["axes"] == ["sepal length", "sepal width"]
 
 
-def test_the_summary_names_the_closest_the_farthest_and_the_odd_one_out():
+def test_summary_names_the_closest_and_farthest_pairs_and_the_outlier():
     line = np.arange(40.0)[:, None]
     halves = np.repeat([0, 1], 20)
     nearly = np.roll(halves, 1)
@@ -207,25 +207,25 @@ def test_the_summary_names_the_closest_the_farthest_and_the_odd_one_out():
     text = " ".join(page.summary)
     assert "Closest are halves and nearly" in text or "Closest are nearly and other" in text
     assert re.search(r"farthest \w+ and mixed", text)
-    assert "mixed stands apart" in text
+    assert "mixed is an outlier" in text
     assert "Their consensus has 2 clusters" in text
     assert str(page).startswith(
         "4 clusterings compared\n4 clusterings of 40 points with 1 feature."
     )
 
 
-def test_equal_clusterings_are_said_to_be_equal():
+def test_summary_of_equal_clusterings_reports_distance_zero():
     page = lc.make_report({"a": [0, 1, 1], "b": [1, 0, 0], "c": ["x", "y", "y"]}, [[0.0], [1], [2]])
     assert "every distance is 0" in page.summary[1]
     assert page.to_dict()["map"]["stress"] == 0
 
 
-def test_one_point_is_not_called_points():
+def test_summary_uses_the_singular_for_one_point():
     page = lc.make_report({"a": [0], "b": [1]}, [[0.0, 1.0]], consensus=1)
     assert page.summary[0] == "2 clusterings of 1 point with 2 features."
 
 
-def test_a_consensus_equal_to_all_is_said_to_be_the_same():
+def test_summary_reports_a_consensus_equal_to_all_inputs():
     labels = [0, 0, 1, 1]
     page = lc.make_report({"a": labels, "b": labels}, [[0.0], [1], [8], [9]], consensus=2, rng=0)
     text = " ".join(page.summary)
@@ -235,57 +235,57 @@ def test_a_consensus_equal_to_all_is_said_to_be_the_same():
 
 
 @pytest.mark.filterwarnings("ignore:the consensus is farther")
-def test_a_consensus_as_far_from_each_names_no_nearest():
+def test_summary_of_an_equidistant_consensus_names_no_nearest_input():
     line = np.arange(4.0)[:, None]
     page = lc.make_report({"a": [0, 0, 0, 1], "b": [0, 1, 1, 1]}, line, consensus=1, rng=0)
     assert re.search(r"It is equally far from all of them \(0\.\d{3}\)", " ".join(page.summary))
 
 
-def test_no_change_is_said_to_be_none():
+def test_summary_reports_that_no_cluster_moved():
     same_place = np.zeros((4, 2))
     for labels, points in (([0, 0, 1, 1], np.eye(4)), ([0, 1, 1, 2], same_place)):
         page = lc.make_report({"a": [0, 0, 1, 1], "b": labels}, points, rng=0)
-        assert "From a to b nothing changed places." in page.summary
-        assert "costliest" not in " ".join(page.summary)
+        assert "From a to b no cluster moved." in page.summary
+        assert "largest change" not in " ".join(page.summary)
         assert page.to_dict()["pairs"][0]["forward"]["main"] is None
 
 
 @pytest.mark.parametrize(
-    ("lift", "said", "set_to"),
+    ("lift", "sentence", "setting"),
     [
         ("exact", None, "none: exact"),
         ("fourier", "standard errors of at most", "(standard error)"),
-        ("grid", "are off by", "(a sure bound)"),
-        ("nystrom", None, "not known for this lift"),
+        ("grid", "absolute errors of these distances are at most", "(deterministic bound)"),
+        ("nystroem", None, "unknown for this lift"),
     ],
 )
-def test_the_error_is_called_what_it_is(lift, said, set_to):
+def test_error_is_described_according_to_the_lift(lift, sentence, setting):
     points = X[:, :2]
     page = lc.make_report(CLUSTERINGS, points, lift=lift, measures="lift_emd", rng=0)
-    assert set_to in dict(page.to_dict()["settings"])["largest error of LiftEMD"]
+    assert setting in dict(page.to_dict()["settings"])["largest error of LiftEMD"]
     found = lc.compare(CLUSTERINGS["k-means"], CLUSTERINGS["Ward"], points, lift=lift, rng=0)
     error = page.to_dict()["measures"]["lift_emd"]["errors"][1][2]
     assert error == (
         None if found["lift_emd"].error is None else pytest.approx(found["lift_emd"].error)
     )
-    told = " ".join(page.summary)
-    assert said in told if said else "error" not in told
+    text = " ".join(page.summary)
+    assert sentence in text if sentence else "error" not in text
 
 
-def test_warnings_are_on_the_page_and_still_given():
+def test_warnings_are_raised_and_shown_on_the_page():
     with pytest.warns(UserWarning, match="clusters were asked for"):
         page = lc.make_report({"a": [0, 1, 1], "b": [0, 0, 1]}, [[0.0], [1.0], [2.0]], consensus=9)
     assert any("9 clusters were asked for" in note for note in page.to_dict()["notes"])
 
 
-def test_the_same_seed_makes_the_same_page(report):
+def test_the_same_seed_gives_the_same_page(report):
     again = lc.make_report(CLUSTERINGS, X, consensus=3, title="Iris", rng=0)
     assert again.html() == report.html()
     other = lc.make_report(CLUSTERINGS, X, consensus=3, title="Iris", rng=1)
     assert other.html() != report.html()
 
 
-def test_a_generator_gives_a_seed_that_makes_the_page_again():
+def test_seed_drawn_from_a_generator_reproduces_the_page():
     first = lc.make_report(CLUSTERINGS, X, rng=np.random.default_rng(5))
     seed = int(dict(first.to_dict()["settings"])["seed"])
     assert lc.make_report(CLUSTERINGS, X, rng=seed).html() == first.html()
@@ -324,7 +324,7 @@ class Outline(HTMLParser):
 @pytest.mark.parametrize(
     "make", [lambda r: r, lambda r: hostile_report(consensus=3)], ids=["iris", "hostile"]
 )
-def test_the_page_is_well_formed_and_holds_the_data(report, make):
+def test_the_page_is_well_formed_and_contains_the_data(report, make):
     page = make(report)
     outline = Outline(page.html())
     assert outline.open == []
@@ -340,7 +340,7 @@ def test_the_page_is_well_formed_and_holds_the_data(report, make):
     assert "unsafe" not in policy
 
 
-def test_the_page_refers_to_nothing_outside(report):
+def test_page_has_no_external_references(report):
     outline = Outline(report.html())
     assert [
         v for k, v in outline.attributes if k in ("src", "href") and not v.startswith("#")
@@ -357,15 +357,15 @@ def test_hostile_names_add_no_markup(report):
     ]
 
 
-def test_hostile_names_are_told_as_text():
+def test_hostile_names_are_text_in_the_summary():
     names = HOSTILE[:2]
     page = lc.make_report(dict(zip(names, ([0, 0, 1], [0, 1, 1]), strict=True)), LINE)
     assert all(name[:39] in page.summary[1] for name in names)
-    told = page.html().split('aria-label="Summary">')[1].split("</section>")[0]
-    assert set(Outline(told).tags) == {"p", "bdi"}
+    summary = page.html().split('aria-label="Summary">')[1].split("</section>")[0]
+    assert set(Outline(summary).tags) == {"p", "bdi"}
 
 
-def test_a_name_cannot_turn_a_sentence_round_or_fill_the_page():
+def test_names_cannot_reverse_the_text_direction_or_fill_the_page():
     labels = ["\u202eevil", "very long " * 20, "עולם", "\u2069loose\u2067"]
     page = lc.make_report({"a": labels, "b": labels[::-1]}, np.arange(4.0)[:, None] ** 2)
     data = page.to_dict()
@@ -375,15 +375,15 @@ def test_a_name_cannot_turn_a_sentence_round_or_fill_the_page():
         assert line.count("\u2068") == line.count("\u2069")
         assert len(line) < 200
     assert "\u2068עולם\u2069" in " ".join(data["pairs"][0]["forward"]["lines"])
-    assert set(data["clusterings"][0]["clusters"]) == set(labels)  # the data are left as they were
+    assert set(data["clusterings"][0]["clusters"]) == set(labels)  # the data keep the full names
 
 
-def test_a_notebook_shows_the_page_in_a_frame_that_cannot_reach_out(report, monkeypatch):
+def test_notebook_shows_the_page_in_a_sandboxed_frame(report, monkeypatch):
     shown = report._repr_html_()
     assert 'sandbox="allow-scripts"' in shown
     assert Outline(shown).tags == ["iframe"]
-    monkeypatch.setattr("liftcluster.viz.report.page._MOST_INLINE", 10)
-    assert "save it with .save(path)" in report._repr_html_()
+    monkeypatch.setattr("liftcluster.viz.report.page._MAX_INLINE", 10)
+    assert "use .save(path)" in report._repr_html_()
     assert "iframe" not in report._repr_html_()
 
 
@@ -394,7 +394,7 @@ def test_saving_writes_the_page(report, tmp_path):
     assert os.listdir(tmp_path) == ["page.html"]
 
 
-def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(report, tmp_path, monkeypatch):
+def test_failed_save_keeps_the_old_file_and_leaves_no_other(report, tmp_path, monkeypatch):
     target = tmp_path / "page.html"
     target.write_text("old")
 
@@ -408,10 +408,10 @@ def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(report, tmp_pa
     assert os.listdir(tmp_path) == ["page.html"]
 
 
-def test_bad_paths_are_named(report, tmp_path):
-    with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
+def test_invalid_paths_are_reported(report, tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder; give a file in it"):
         report.save(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*missing; make it first"):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*missing; create it"):
         report.save(tmp_path / "missing" / "page.html")
 
 
@@ -425,12 +425,12 @@ LINE = [[0.0], [1.0], [2.0]]
         ({"a": A}, LINE, {}, ValueError, "at least two clusterings, got 1"),
         ({}, LINE, {}, ValueError, "at least two clusterings, got 0"),
         ([A, B], LINE, {}, TypeError, "mapping from names to clusterings"),
-        (pd.DataFrame({"a": A, "b": B}), LINE, {}, TypeError, r"pass dict\(frame\)"),
-        ({"a": A, "b": [0, 1]}, LINE, {}, ValueError, "'a' has 3 of them, 'b' has 2"),
+        (pd.DataFrame({"a": A, "b": B}), LINE, {}, TypeError, r"use dict\(frame\)"),
+        ({"a": A, "b": [0, 1]}, LINE, {}, ValueError, "'a' has 3, 'b' has 2"),
         ({"a": A, "b": B}, LINE[:2], {}, ValueError, "'a' has 3 entries but X has 2 points"),
         ({"a": A, "b": B}, None, {}, ValueError, "X is needed"),
         ({"a": A, "b": B}, ["x", "y", "z"], {}, (TypeError, ValueError), "X must"),
-        ({"a": A, 1: B}, LINE, {}, TypeError, "named by text, got 1"),
+        ({"a": A, 1: B}, LINE, {}, TypeError, "names of clusterings must be strings, got 1"),
         ({"a": A, " a\n": B}, LINE, {}, ValueError, "look alike"),
         ({"a": A, " ": B}, LINE, {}, ValueError, "empty name"),
         ({"a": A, "b": B}, LINE, {"measures": []}, ValueError, "measures is empty"),
@@ -441,7 +441,7 @@ LINE = [[0.0], [1.0], [2.0]]
             LINE,
             {"consensus": "many"},
             TypeError,
-            "consensus must be a whole number",
+            "consensus must be an integer",
         ),
         (
             {"a": A, "b": B},
@@ -458,17 +458,17 @@ LINE = [[0.0], [1.0], [2.0]]
             "'a' has 3 entries but view has 1",
         ),
         ({"a": A, "b": B}, LINE, {"view": LINE}, ValueError, "view must have two columns"),
-        ({"a": A, "b": B}, LINE, {"title": 7}, TypeError, "title must be text"),
+        ({"a": A, "b": B}, LINE, {"title": 7}, TypeError, "title must be a string"),
         ({"a": A, "b": B}, LINE, {"rng": "x"}, TypeError, "rng must be an int"),
         (
             {"a": A, "b": B},
             LINE,
             {"rng": -1},
             ValueError,
-            "rng must be a whole number from zero on",
+            "rng must be a non-negative integer",
         ),
     ],
 )
-def test_bad_input_is_refused_in_one_sentence(partitions, points, options, error, message):
+def test_invalid_input_is_refused(partitions, points, options, error, message):
     with pytest.raises(error, match=message):
         lc.make_report(partitions, points, **options)

@@ -1,4 +1,4 @@
-"""The page in a browser: it loads alone, follows its choosers, and shows names as text."""
+"""The report page in a browser: loading, interaction, accessibility, and names shown as text."""
 
 import re
 from itertools import pairwise
@@ -11,7 +11,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
 import liftcluster as lc
-from liftcluster.viz.report import findings
+from liftcluster.viz.report import build
 from support.amount import also
 from support.browser import complaints, open_browser, open_page, requested
 from support.report_cases import CLUSTERINGS, HOSTILE, NAMES, X, hostile_report
@@ -66,7 +66,7 @@ def colours_in(driver, canvas):
     return dict(driver.execute_script(PIXELS, canvas))
 
 
-def pictures(driver):
+def point_plots(driver):
     return every(driver, ".panel canvas.plot")
 
 
@@ -76,14 +76,14 @@ def chosen(driver):
     ]
 
 
-def test_the_page_loads_alone_and_without_complaint(driver, iris):
+def test_page_loads_without_external_requests_or_console_errors(driver, iris):
     open_page(driver, iris)
     assert driver.execute_script("return document.documentElement.dataset.ready") == "yes"
     assert requested(driver) == [iris.as_uri()]
     assert complaints(driver) == []
 
 
-def test_the_policy_forbids_other_scripts_and_requests(driver, iris):
+def test_content_security_policy_blocks_other_scripts_and_requests(driver, iris):
     open_page(driver, iris)
     driver.execute_script(
         "const s = document.createElement('script'); s.textContent = 'window.ran = true';"
@@ -95,7 +95,7 @@ def test_the_policy_forbids_other_scripts_and_requests(driver, iris):
     assert all("Content Security Policy" in complaint for complaint in refused)
 
 
-def test_all_pictures_have_marks(driver, iris, report):
+def test_all_plots_have_marks(driver, iris, report):
     open_page(driver, iris)
     data = report.to_dict()
     m = len(data["clusterings"])
@@ -104,16 +104,16 @@ def test_all_pictures_have_marks(driver, iris, report):
     first, second = (NAMES.index(name) for name in chosen(driver))
     pair = next(p for p in data["pairs"] if {p["first"], p["second"]} == {first, second})
     assert len(every(driver, "#flow path.band")) == len(pair["flows"])
-    for canvas in pictures(driver):
+    for canvas in point_plots(driver):
         assert canvas.get_attribute("data-drawn") == "150"
         marked = sum(count for _, count in sorted(colours_in(driver, canvas).items())[:-1])
-        assert marked > 1000  # pixels that are not the white of the ground
+        assert marked > 1000  # pixels that are not the white of the background
 
 
 def test_points_have_the_colours_of_their_clusters_and_no_others(driver, iris, report):
     open_page(driver, iris)
     data = report.to_dict()
-    for canvas, name in zip(pictures(driver)[:2], chosen(driver), strict=True):
+    for canvas, name in zip(point_plots(driver)[:2], chosen(driver), strict=True):
         seen = colours_in(driver, canvas)
         used = {n % len(data["palette"]) for n in data["clusterings"][NAMES.index(name)]["colours"]}
         for i, colour in enumerate(data["palette"]):
@@ -121,20 +121,20 @@ def test_points_have_the_colours_of_their_clusters_and_no_others(driver, iris, r
 
 
 @pytest.mark.long
-def test_the_farthest_pair_is_chosen_first(driver, iris, report):
+def test_farthest_pair_is_selected_by_default(driver, iris, report):
     open_page(driver, iris)
     D = np.array(report.to_dict()["measures"]["lift_emd"]["values"])[:4, :4]
     i, j = np.unravel_index(D.argmax(), D.shape)
     assert set(chosen(driver)) == {NAMES[i], NAMES[j]}
 
 
-def test_choosing_two_clusterings_updates_everything(driver, iris, report):
+def test_selecting_two_clusterings_updates_the_page(driver, iris, report):
     open_page(driver, iris)
-    before = [colours_in(driver, canvas) for canvas in pictures(driver)]
+    before = [colours_in(driver, canvas) for canvas in point_plots(driver)]
     Select(one(driver, "#first")).select_by_visible_text("species")
     Select(one(driver, "#second")).select_by_visible_text("Ward")
     found = lc.compare(CLUSTERINGS["species"], CLUSTERINGS["Ward"], X)
-    assert f"{found['lift_emd'].value:.3f}" in one(driver, "#told").text
+    assert f"{found['lift_emd'].value:.3f}" in one(driver, "#pair-summary").text
     assert [item.text for item in every(driver, "#moves li")] == found.summary()
     assert one(driver, "#heatmap button[aria-pressed=true]").get_attribute("data-cell") == "0,2"
     assert [d.get_attribute("data-dot") for d in every(driver, "#map [aria-pressed=true]")] == [
@@ -149,21 +149,21 @@ def test_choosing_two_clusterings_updates_everything(driver, iris, report):
     assert shown["LiftEMD"] == f"{found['lift_emd'].value:.3f}"
     assert shown["rand"] == f"{found['rand'].value:.3f}"
     assert shown["nmi"] == f"{found['nmi'].value:.3f}"
-    after = [colours_in(driver, canvas) for canvas in pictures(driver)]
+    after = [colours_in(driver, canvas) for canvas in point_plots(driver)]
     assert all(a != b for a, b in zip(before, after, strict=True))
     assert complaints(driver) == []
 
 
 @pytest.mark.long
-def test_a_cell_of_the_heat_map_chooses_its_two(driver, iris):
+def test_clicking_a_heat_map_cell_selects_its_pair(driver, iris):
     open_page(driver, iris)
     one(driver, '#heatmap button[data-cell="2,1"]').click()
     assert chosen(driver) == ["Ward", "k-means"]
-    assert "Ward and k-means" in one(driver, "#told").text
+    assert "Ward and k-means" in one(driver, "#pair-summary").text
 
 
 @pytest.mark.long
-def test_dots_of_the_map_choose_one_after_the_other(driver, iris):
+def test_clicking_two_map_dots_selects_their_pair(driver, iris):
     open_page(driver, iris)
     for dot in (0, 2):
         one(driver, f'#map [data-dot="{dot}"] circle:not(.halo)').click()
@@ -172,7 +172,7 @@ def test_dots_of_the_map_choose_one_after_the_other(driver, iris):
 
 @pytest.fixture(scope="module")
 def twelve(tmp_path_factory):
-    """Clusterings in a row, each near the next: a map that is long and thin."""
+    """Clusterings in a row, each near the next, so that the map is long and thin."""
     path = tmp_path_factory.mktemp("page") / "twelve.html"
     line = np.arange(60.0)[:, None]
     cuts = {f"k-means, the first {k} of 60": np.arange(60) < k for k in range(24, 36)}
@@ -197,7 +197,7 @@ def overlapping(a, b):
 
 @pytest.mark.long
 @pytest.mark.parametrize("width", [320, 390])
-def test_labels_of_a_narrow_map_leave_each_other_legible(driver, twelve, width):
+def test_labels_of_a_narrow_map_do_not_overlap(driver, twelve, width):
     open_page(driver, twelve, width=width, height=800)
     for first, second in ((0, 11), (4, 5), (11, 6)):
         Select(one(driver, "#first")).select_by_index(first)
@@ -218,7 +218,7 @@ def test_labels_of_a_narrow_map_leave_each_other_legible(driver, twelve, width):
 
 
 @pytest.mark.long
-def test_a_narrow_map_uses_the_height_that_it_has(driver, twelve):
+def test_narrow_map_uses_its_height(driver, twelve):
     def extent(found, axis):
         return max(b[axis + 2] for b in found["dots"]) - min(b[axis] for b in found["dots"])
 
@@ -233,7 +233,7 @@ def test_a_narrow_map_uses_the_height_that_it_has(driver, twelve):
 
 
 @pytest.mark.long
-def test_the_same_clustering_twice_trades_places(driver, iris):
+def test_selecting_the_same_clustering_twice_swaps_the_pair(driver, iris):
     open_page(driver, iris)
     first, second = chosen(driver)
     Select(one(driver, "#first")).select_by_visible_text(second)
@@ -243,16 +243,16 @@ def test_the_same_clustering_twice_trades_places(driver, iris):
 
 
 @pytest.mark.long
-def test_the_measure_changes_the_heat_map(driver, iris):
+def test_selecting_a_measure_changes_the_heat_map(driver, iris):
     open_page(driver, iris)
     Select(one(driver, "#measure")).select_by_value("rand")
     expected = lc.distance(CLUSTERINGS["species"], CLUSTERINGS["Ward"], measure="rand")
     assert one(driver, '#heatmap button[data-cell="0,2"]').text == f"{expected:.3f}"
-    assert "rand" in one(driver, "#told").text
+    assert "rand" in one(driver, "#pair-summary").text
 
 
 @pytest.mark.long
-def test_ranks_among_ordered_pairs_are_said_to_be(driver, iris):
+def test_ranks_of_asymmetric_measures_are_marked_as_ordered(driver, iris):
     open_page(driver, iris)
     ranks = {row.text.split()[0]: row.text for row in every(driver, "#measures-table tbody tr")}
     assert " of 10 " in ranks["rand"]
@@ -260,9 +260,9 @@ def test_ranks_among_ordered_pairs_are_said_to_be(driver, iris):
     for measure in ("spri", "spari"):
         assert " of 20 (ordered) " in ranks[measure]
     Select(one(driver, "#measure")).select_by_value("spri")
-    assert re.search(r"of 20 ordered pairs\b", one(driver, "#told").text)
+    assert re.search(r"of 20 ordered pairs\b", one(driver, "#pair-summary").text)
     Select(one(driver, "#measure")).select_by_value("rand")
-    assert re.search(r"of 10 pairs\b", one(driver, "#told").text)
+    assert re.search(r"of 10 pairs\b", one(driver, "#pair-summary").text)
 
 
 @pytest.mark.long
@@ -272,13 +272,13 @@ def test_points_are_coloured_by_confidence_and_by_any_clustering(driver, iris):
     seen = []
     for value in ("confidence", "witness", "3", "4"):
         choice.select_by_value(value)
-        seen.append(colours_in(driver, pictures(driver)[0]))
+        seen.append(colours_in(driver, point_plots(driver)[0]))
     assert all(a != b for a, b in pairwise(seen))
     assert choice.first_selected_option.text == "always consensus"
 
 
 @pytest.mark.long
-def test_a_cluster_of_the_legend_is_shown_alone_in_all_pictures(driver, iris):
+def test_clicking_a_legend_entry_highlights_its_cluster_in_all_plots(driver, iris):
     open_page(driver, iris)
     every(driver, ".panel .legend button")[0].click()
     assert "Showing only" in one(driver, "#highlighted").text
@@ -292,17 +292,17 @@ def test_a_cluster_of_the_legend_is_shown_alone_in_all_pictures(driver, iris):
         )
         == 1
     )
-    assert 0xBEC3CC in colours_in(driver, pictures(driver)[2])  # the grey of what is not meant
-    driver.switch_to.active_element.send_keys(Keys.ENTER)  # the focus has stayed
+    assert 0xBEC3CC in colours_in(driver, point_plots(driver)[2])  # the grey of other clusters
+    driver.switch_to.active_element.send_keys(Keys.ENTER)  # focus is unchanged
     assert one(driver, "#highlighted").text == ""
 
 
-def test_a_point_under_the_pointer_is_described(driver, iris):
+def test_tooltip_describes_the_point_under_the_pointer(driver, iris):
     open_page(driver, iris)
-    canvas = pictures(driver)[0]
+    canvas = point_plots(driver)[0]
     place = driver.execute_script(
         "const p = page.panels[0], s = p.size(), u = p.unit(s) / s.ratio;"
-        "return [(PLACES.x[0] - camera.x) * u, (camera.y - PLACES.y[0]) * u]"
+        "return [(POSITIONS.x[0] - camera.x) * u, (camera.y - POSITIONS.y[0]) * u]"
     )
     ActionChains(driver).move_to_element_with_offset(canvas, *map(round, place)).perform()
     text = one(driver, "#tip").text
@@ -312,18 +312,18 @@ def test_a_point_under_the_pointer_is_described(driver, iris):
 
 
 @pytest.mark.long
-def test_zooming_leaves_fewer_points_in_sight(driver, iris):
+def test_zooming_in_draws_fewer_points(driver, iris):
     open_page(driver, iris)
     for _ in range(6):
         one(driver, "#zoom-in").click()
     driver.execute_async_script("setTimeout(arguments[0], 300)")
-    assert 0 < int(pictures(driver)[0].get_attribute("data-drawn")) < 150
+    assert 0 < int(point_plots(driver)[0].get_attribute("data-drawn")) < 150
     one(driver, "#zoom-reset").click()
     driver.execute_async_script("setTimeout(arguments[0], 300)")
-    assert pictures(driver)[1].get_attribute("data-drawn") == "150"
+    assert point_plots(driver)[1].get_attribute("data-drawn") == "150"
 
 
-def test_the_keyboard_is_enough(driver, iris):
+def test_page_can_be_operated_by_keyboard(driver, iris):
     open_page(driver, iris)
     keys = ActionChains(driver)
 
@@ -353,7 +353,7 @@ def test_the_keyboard_is_enough(driver, iris):
     assert focused("return document.activeElement.dataset.cell") == moved
 
 
-def test_focus_can_be_seen(driver, iris):
+def test_focus_is_visible(driver, iris):
     open_page(driver, iris)
     ActionChains(driver).send_keys(Keys.TAB, Keys.TAB).perform()
     focused = driver.switch_to.active_element
@@ -362,28 +362,28 @@ def test_focus_can_be_seen(driver, iris):
 
 
 @pytest.mark.long
-def test_keys_move_and_zoom_the_pictures(driver, iris):
+def test_keys_pan_and_zoom_the_plots(driver, iris):
     open_page(driver, iris)
     zoom, x, y = driver.execute_script("return [camera.zoom, camera.x, camera.y]")
-    pictures(driver)[0].send_keys("+++++")
+    point_plots(driver)[0].send_keys("+++++")
     assert driver.execute_script("return camera.zoom") > 5 * zoom
-    pictures(driver)[0].send_keys("-")
+    point_plots(driver)[0].send_keys("-")
     assert driver.execute_script("return camera.zoom") < 6 * zoom
-    pictures(driver)[0].send_keys(Keys.ARROW_LEFT, Keys.ARROW_UP)
+    point_plots(driver)[0].send_keys(Keys.ARROW_LEFT, Keys.ARROW_UP)
     assert driver.execute_script("return camera.x") < x
     assert driver.execute_script("return camera.y") > y
     driver.execute_async_script("setTimeout(arguments[0], 300)")
-    assert int(pictures(driver)[2].get_attribute("data-drawn")) < 150
-    pictures(driver)[0].send_keys("0")
+    assert int(point_plots(driver)[2].get_attribute("data-drawn")) < 150
+    point_plots(driver)[0].send_keys("0")
     driver.execute_async_script("setTimeout(arguments[0], 300)")
-    assert pictures(driver)[2].get_attribute("data-drawn") == "150"
+    assert point_plots(driver)[2].get_attribute("data-drawn") == "150"
 
 
-def test_screen_readers_are_told(driver, iris):
+def test_elements_are_labelled_for_screen_readers(driver, iris):
     open_page(driver, iris)
-    assert one(driver, "#told").get_attribute("aria-live") == "polite"
+    assert one(driver, "#pair-summary").get_attribute("aria-live") == "polite"
     assert one(driver, "#flow svg").get_attribute("aria-label").startswith("Flow of mass from")
-    for canvas in pictures(driver):
+    for canvas in point_plots(driver):
         assert canvas.get_attribute("aria-label").startswith("Points coloured by ")
     unnamed = driver.execute_script(
         "return [...document.querySelectorAll('button, select, [role=button]')].filter(e =>"
@@ -422,19 +422,19 @@ def test_the_theme_follows_the_system_and_the_button(driver, iris):
 
     open_page(driver, iris, scheme="dark")
     dark = ground()
-    colours = colours_in(driver, pictures(driver)[0])
+    colours = colours_in(driver, point_plots(driver)[0])
     open_page(driver, iris, scheme="light")
     assert ground() != dark
     for _ in range(2):  # automatic, light, dark
         one(driver, "#theme").click()
     assert one(driver, "#theme").text == "Theme: dark"
     assert ground() == dark
-    assert colours_in(driver, pictures(driver)[0]) == colours
+    assert colours_in(driver, point_plots(driver)[0]) == colours
 
 
 @pytest.mark.parametrize("which", ["iris", also("hostile")])
 @pytest.mark.parametrize("width", [320, also(390), also(768)])
-def test_a_narrow_window_needs_no_sideways_scrolling(driver, request, which, width):
+def test_narrow_window_needs_no_horizontal_scrolling(driver, request, which, width):
     open_page(driver, request.getfixturevalue(which), width=width, height=800, touch=True)
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
     assert driver.execute_script("return window.innerWidth") == width
@@ -468,7 +468,7 @@ return [...picture.querySelectorAll("text[font-weight]")].map((text) => {
 
 @pytest.mark.long
 @pytest.mark.parametrize("width", [320, 390, 1280])
-def test_long_names_over_the_flow_are_whole_and_apart(driver, hostile, width):
+def test_long_names_above_the_flow_plot_fit_and_do_not_overlap(driver, hostile, width):
     open_page(driver, hostile, width=width, height=800)
     for first, second in ((0, 7), (7, 0), (1, 3), (4, 5)):
         Select(one(driver, "#first")).select_by_index(first)
@@ -480,7 +480,7 @@ def test_long_names_over_the_flow_are_whole_and_apart(driver, hostile, width):
 
 
 @pytest.mark.long
-def test_hostile_names_stay_text_when_everything_is_used(driver, hostile):
+def test_hostile_names_stay_text_after_interaction(driver, hostile):
     open_page(driver, hostile)
     for i in range(len(HOSTILE)):
         Select(one(driver, "#second")).select_by_index(i)
@@ -500,7 +500,7 @@ def test_hostile_names_stay_text_when_everything_is_used(driver, hostile):
 
 
 @pytest.mark.long
-def test_a_notebook_runs_the_page_in_its_frame(driver, report, tmp_path):
+def test_page_works_in_a_notebook_frame(driver, report, tmp_path):
     frame = tmp_path / "notebook.html"
     frame.write_text(f"<!DOCTYPE html><title>notebook</title>{report._repr_html_()}")
     open_page(driver, frame)
@@ -513,22 +513,26 @@ def test_a_notebook_runs_the_page_in_its_frame(driver, report, tmp_path):
 
 
 @pytest.mark.long
-def test_a_sample_of_the_points_is_said_to_be_one(driver, tmp_path, monkeypatch):
-    monkeypatch.setattr(findings, "MOST_POINTS", 100)
-    monkeypatch.setattr(findings, "MOST_WITNESSES", 300)
+def test_page_reports_that_points_are_a_sample(driver, tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "MAX_POINTS", 100)
+    monkeypatch.setattr(build, "MAX_WITNESSES", 300)
     lc.make_report(CLUSTERINGS, X, rng=0).save(tmp_path / "page.html")
     open_page(driver, tmp_path / "page.html")
     hint = one(driver, "#points-hint").text
     assert "Showing 100 of 150 points, drawn at random" in hint
     assert "shown for 50 of them" in hint
-    assert [c.get_attribute("data-drawn") for c in pictures(driver)] == ["100", "100", "50"]
+    assert [c.get_attribute("data-drawn") for c in point_plots(driver)] == ["100", "100", "50"]
 
 
 @pytest.mark.parametrize(
     ("lift", "meaning"),
-    [("exact", ""), ("fourier", "± is one standard error."), ("grid", "± is a sure bound")],
+    [
+        ("exact", ""),
+        ("fourier", "± is one standard error."),
+        ("grid", "± is a deterministic bound"),
+    ],
 )
-def test_the_page_says_what_its_errors_are(driver, tmp_path, lift, meaning):
+def test_page_explains_the_kind_of_error(driver, tmp_path, lift, meaning):
     lc.make_report(CLUSTERINGS, X[:, :2], lift=lift, rng=0).save(tmp_path / "page.html")
     open_page(driver, tmp_path / "page.html")
     assert meaning in one(driver, "#measures-hint").text
@@ -537,7 +541,7 @@ def test_the_page_says_what_its_errors_are(driver, tmp_path, lift, meaning):
 
 
 @pytest.mark.long
-def test_two_clusterings_noise_and_many_clusters_make_a_page(driver, tmp_path):
+def test_page_shows_noise_and_many_clusters(driver, tmp_path):
     rng = np.random.default_rng(0)
     labels = np.arange(500) % 121 - 1
     made = lc.make_report({"many": labels, "one": np.zeros(500)}, rng.standard_normal((500, 2)))
@@ -545,7 +549,7 @@ def test_two_clusterings_noise_and_many_clusters_make_a_page(driver, tmp_path):
     open_page(driver, tmp_path / "page.html")
     assert complaints(driver) == []
     assert "grey: in no cluster" in one(driver, ".legend").text
-    assert "colours come again with other shapes" in one(driver, ".legend").text
+    assert "colours repeat with other markers" in one(driver, ".legend").text
     assert "and 60 more" in one(driver, ".legend").text
 
 
@@ -560,6 +564,6 @@ def test_printing_shows_everything_in_light_colours(driver, iris):
     assert position == "static"
     open_page(driver, iris, scheme="dark")
     driver.execute_script("dispatchEvent(new Event('beforeprint'))")
-    assert 0xFFFFFF in colours_in(driver, pictures(driver)[0])
+    assert 0xFFFFFF in colours_in(driver, point_plots(driver)[0])
     driver.execute_script("dispatchEvent(new Event('afterprint'))")
-    assert 0xFFFFFF not in colours_in(driver, pictures(driver)[0])
+    assert 0xFFFFFF not in colours_in(driver, point_plots(driver)[0])

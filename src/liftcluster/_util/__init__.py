@@ -1,1 +1,1 @@
-"""Arrays, memory, threads, progress, files, validation: what every package uses."""
+"""Arrays, memory, threads, progress, files and validation, used by every package."""

@@ -1,45 +1,78 @@
-"""Checks of single values that need no NumPy, so that a wrong argument is reported at once."""
+"""Validation of single values without NumPy, which the command line loads only when needed."""
 
 from __future__ import annotations
 
 import math
 import numbers
 import re
-from collections.abc import Iterable
-from typing import Any, get_args
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from functools import wraps
+from inspect import signature
+from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
-from .names import BandwidthRule
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
-__all__ = ["check_bandwidth_rule", "check_choice", "check_count", "check_positive"]
-
+BandwidthRule = Literal["median", "mean", "scale", "scott", "silverman"]
 _RULE_NAMES = get_args(BandwidthRule)
 _RULE = re.compile(r"\s*(?P<rule>[a-z]+)\s*(?:(?P<sign>[*/])\s*(?P<factor>\d+(?:\.\d*)?)\s*)?")
 
 
 def check_count(value: Any, name: str, *, least: int = 1) -> int:
-    """An integer not below `least`."""
+    """Return an integer that is at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
+        raise TypeError(f"{name} must be an integer, got {value!r}")
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
     return int(value)
 
 
 def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
-    """One of a few words; the error lists them."""
+    """Return one of several names; the error lists them and suggests the one that is meant."""
     choices = list(choices)
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+        listed, hint = ", ".join(choices), _suggestion(value, choices)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}{hint}")
     return str(value)
 
 
+def check_options(options: Mapping[str, Any] | None, accepted: Iterable[str], of: str) -> None:
+    """Whether something has the options that it is given."""
+    accepted = list(accepted)
+    for name in options or {}:
+        if name not in accepted:
+            has = f"its options are {', '.join(accepted)}" if accepted else "it has none"
+            raise ValueError(f"{of} has no option {name!r}{_suggestion(name, accepted)}; {has}")
+
+
+def checked_keywords(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Suggest the right name for a misspelled keyword argument."""
+    names = list(signature(function).parameters)
+
+    @wraps(function)
+    def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        for name in kwargs:
+            if name not in names:
+                hint = _suggestion(name, names)
+                raise TypeError(f"{function.__name__}() has no argument {name!r}{hint}")
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _suggestion(given: Any, names: list[str]) -> str:
+    close = get_close_matches(given, names, n=1) if isinstance(given, str) else []
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
 def check_positive(value: Any, name: str) -> float:
-    """A finite number above zero."""
+    """Return a finite number above zero."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     try:
         number = float(value)
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer too large for a float
         number = math.inf
     if not (math.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be positive and finite, got {value}")
@@ -47,14 +80,12 @@ def check_positive(value: Any, name: str) -> float:
 
 
 def check_bandwidth_rule(rule: Any) -> tuple[str, float]:
-    """The name and the factor of a bandwidth rule such as "median/4"."""
+    """Return the name and the factor of a bandwidth rule such as "median/4"."""
     match = _RULE.fullmatch(rule) if isinstance(rule, str) else None
-    if match is None or match["rule"] not in _RULE_NAMES:
+    factor = float(match["factor"] or 1) if match else 0.0
+    if match is None or match["rule"] not in _RULE_NAMES or factor == 0:
         raise ValueError(
-            f"bandwidth rule must be one of {', '.join(_RULE_NAMES)}, with a factor if you like "
-            f"(median/4); got {rule!r}"
+            f"bandwidth rule must be one of {', '.join(_RULE_NAMES)}, optionally with a factor "
+            f"above zero (median/4); got {rule!r}"
         )
-    factor = float(match["factor"]) if match["factor"] else 1.0
-    if factor == 0:
-        raise ValueError(f"the factor in bandwidth rule {rule!r} is zero")
     return match["rule"], (1 / factor if match["sign"] == "/" else factor)

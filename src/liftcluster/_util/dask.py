@@ -1,148 +1,192 @@
-"""Tasks on whatever scheduler the user has: the only file that knows of Dask."""
+"""Tasks on Dask arrays and data frames: the only module that imports Dask."""
 
 from __future__ import annotations
 
+import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import reduce
+from graphlib import TopologicalSorter
 from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = [
-    "ChunkedRows",
-    "chunk_by_chunk",
-    "cut_alike",
-    "is_dask",
-    "lazy_rows",
-    "n_rows",
-    "row_sizes",
-    "width_of_rows",
-]
-
 Answer = TypeVar("Answer")
 Graph = dict[Any, Any]
+OfChunk = Callable[[Any, dict[str, Any], Any], Answer]  # of what is shared, a chunk, and its own
 
-# Chunks are added up four neighbours at a time: the shape of the tree, and so the last bits of a
-# sum, depends on the number of chunks alone.
+# Sums of chunks are added four neighbours at a time: the shape of the tree, and so the last bits
+# of the sum, depend on the number of chunks alone.
 _FANOUT = 4
-_SHARES = 16  # of a thread's chunks: how evenly neighbours are given to workers
+_BRANCHES_PER_THREAD = 16  # at least: how evenly the chunks are distributed among the workers
 
 
 def is_dask(obj: Any) -> bool:
-    """Whether rows are a dask array, or columns of a dask data frame."""
+    """Whether an object is a dask array, or columns of a dask data frame."""
     if not callable(getattr(obj, "__dask_graph__", None)):
         return False
     if type(obj).__module__.split(".")[0] != "dask":
-        return False  # xarray and others have ways of their own
-    if _is_array(obj) or _is_table(obj):
+        return False  # xarray and others wrap Dask themselves
+    if _is_array(obj) or (hasattr(type(obj), "map_partitions") and hasattr(type(obj), "loc")):
         return True
     raise TypeError(
-        f"got a dask {type(obj).__name__}, which does not say what it holds; make it an array with "
+        f"got a dask {type(obj).__name__}, whose shape is unknown; make it an array with "
         "dask.array.from_delayed, or a data frame"
     )
 
 
 def width_of_rows(rows: Any) -> int:
-    """How many numbers a row has."""
-    return int(np.prod(rows.shape[1:])) if _is_array(rows) else len(_columns(rows))
+    """Number of values in each row."""
+    if _is_array(rows):
+        return int(np.prod(rows.shape[1:]))
+    return len(rows.columns) if rows.ndim == 2 else 1
 
 
 def n_rows(rows: Any) -> int | None:
-    """How many rows there are, where that is known before they are computed."""
-    if not _is_array(rows) or not _is_known(rows.chunks[0]):
-        return None
-    return int(sum(rows.chunks[0]))
+    """Number of rows, or None where only computing them would tell."""
+    sizes = _known_sizes(rows)
+    return None if sizes is None else sum(sizes)
 
 
 @dataclass(frozen=True, eq=False)
 class ChunkedRows:
-    """Several things about the same points, cut at the same rows, none of them computed yet."""
+    """Several arrays or tables about the same points, cut at the same rows, not yet computed."""
 
     graph: Graph
-    keys: dict[str, list[Any]]  # of the chunks of each thing
+    keys: dict[str, list[Any]]  # of the chunks of each array or table
     sizes: tuple[int, ...]  # rows of each chunk
-
-    @property
-    def n(self) -> int:
-        return sum(self.sizes)
 
     @property
     def starts(self) -> list[int]:
         return [0, *np.cumsum(self.sizes)[:-1].tolist()]
 
     def add_up(
-        self,
-        function: Callable[[Any, dict[str, Any], Any], Answer],
-        add: Callable[[Answer, Answer], Answer],
-        shared: Any,
-        own: Sequence[Any],
+        self, function: OfChunk[Answer], add: Callable[..., Answer], shared: Any, own: Sequence[Any]
     ) -> Answer:
         """The sum over all chunks of ``function(shared, {name: chunk}, own[i])``, computed.
 
-        ``shared`` is one key of the graph, whatever the number of chunks; ``own`` goes with the
-        task of its chunk. The answer has the same bits on every scheduler, and also where a worker
-        is lost: what it held is computed again.
+        ``shared`` is one node of the graph, whatever the number of chunks; ``own[i]`` is part of
+        the task of chunk i. The sum has the same bits on every scheduler, and also where a worker
+        is lost and its tasks run again.
         """
-        client = _client()
-        name = uuid.uuid4().hex[:12]
-        graph, leaves = self._leaves(function, shared, own, name)
-        levels = [leaves]
-        while len(levels[-1]) > 1:
-            levels.append(_add_level(graph, levels[-1], add, name, len(levels)))
-        # Data that workers hold already are best added up where they are.
-        homes = {} if client is None or self._is_held else _homes(levels, client.nthreads())
-        (answer,) = _compute(graph, levels[-1], homes)
+        import dask
+
+        # Persisted chunks are best processed where they are.
+        persisted = any(_is_future(self.graph[key]) for keys in self.keys.values() for key in keys)
+        placement = _Placement(len(own), [] if persisted else _worker_of_each_thread())
+        level, depth = self._tasks(function, shared, own, placement), 0
+        while len(level) > 1:
+            depth += 1
+            groups = [level[i : i + _FANOUT] for i in range(0, len(level), _FANOUT)]
+            level = []
+            for i, group in enumerate(groups):
+                with placement.hint(depth, i):
+                    level.append(dask.delayed(_add_all, pure=False)(add, *group))
+        (answer,) = _compute(level)
         return answer
 
-    def gather(
-        self,
-        function: Callable[[Any, dict[str, Any], Any], Answer],
-        shared: Any,
-        own: Sequence[Any],
-    ) -> list[Answer]:
+    def gather(self, function: OfChunk[Answer], shared: Any, own: Sequence[Any]) -> list[Answer]:
         """``function(shared, {name: chunk}, own[i])`` of every chunk, computed."""
-        if not own:
-            return []
-        graph, leaves = self._leaves(function, shared, own, uuid.uuid4().hex[:12])
-        return list(_compute(graph, leaves, {}))
+        return list(_compute(self._tasks(function, shared, own, _Placement(len(own), []))))
 
     def only(self, chosen: Sequence[int]) -> ChunkedRows:
         """Some of the chunks."""
         keys = {name: [own[i] for i in chosen] for name, own in self.keys.items()}
         return ChunkedRows(self.graph, keys, tuple(self.sizes[i] for i in chosen))
 
-    @property
-    def _is_held(self) -> bool:
-        return any(key not in self.graph for keys in self.keys.values() for key in keys)
+    def _tasks(
+        self, function: Any, shared: Any, own: Sequence[Any], placement: _Placement
+    ) -> list[Any]:
+        """One task for each chunk, which also computes the chunk, so that it is never sent."""
+        import dask
+        from dask.delayed import Delayed
+        from dask.highlevelgraph import HighLevelGraph
+        from dask.optimization import cull
 
-    def _leaves(
-        self, function: Any, shared: Any, own: Sequence[Any], name: str
-    ) -> tuple[Graph, list[Any]]:
-        """One task for each chunk, with all that only this chunk needs, and their keys."""
-        from dask._task_spec import DataNode, Task, TaskRef
+        chunks = list(zip(*self.keys.values(), strict=True))
+        graph, needs = cull(self.graph, [key for keys in chunks for key in keys])
+        owners = _owners(chunks, graph, needs)
+        parts: list[Graph] = [{} for _ in chunks]
+        common: Graph = {}  # what several chunks need, and what workers hold already
+        for key, node in graph.items():
+            owner = owners[key]
+            (common if owner is None else parts[owner])[key] = node
+        name = uuid.uuid4().hex[:12]
+        rest = HighLevelGraph.from_collections(f"common-{name}", common)
+        once = dask.delayed(shared, name=f"shared-{name}", traverse=False)
+        tasks = []
+        for i, (keys, part) in enumerate(zip(chunks, parts, strict=True)):
+            needed = [*keys, *(key for owned in part for key in needs[owned])]
+            inputs = [key for key in dict.fromkeys(needed) if owners[key] is None]
+            named = dict(zip(self.keys, keys, strict=True))
+            task = dask.delayed(_ChunkTask(function, named, own[i], part, inputs), traverse=False)
+            values = [Delayed(key, rest, layer=f"common-{name}") for key in inputs]
+            with placement.hint(0, i):
+                tasks.append(task(once, *values, dask_key_name=f"chunk-{name}-{i}"))
+        return tasks
 
-        common = f"shared-{name}"
-        names = tuple(self.keys)
-        leaves = {}
-        for i, (mine, *keys) in enumerate(zip(own, *self.keys.values(), strict=True)):
-            key = (f"chunk-{name}", i)
-            refs = [TaskRef(k) for k in keys]
-            leaves[key] = Task(key, _call, function, names, TaskRef(common), mine, *refs)
-        graph = _fused({**self.graph, common: DataNode(common, shared)}, leaves)
-        return graph, list(leaves)
+
+@dataclass(frozen=True, eq=False)
+class _ChunkTask:
+    """A function of the chunks with the same rows, and the part of the graph that makes them."""
+
+    function: OfChunk[Any]
+    keys: dict[str, Any]  # of the chunks
+    own: Any
+    graph: Graph
+    inputs: list[Any]  # keys of the results of other tasks
+
+    def __call__(self, shared: Any, *values: Any) -> Any:
+        import dask
+        from dask.task_spec import DataNode
+
+        given = {key: DataNode(key, v) for key, v in zip(self.inputs, values, strict=True)}
+        chunks = dask.get({**self.graph, **given}, list(self.keys.values()))
+        return self.function(shared, dict(zip(self.keys, chunks, strict=True)), self.own)
 
 
-def cut_alike(rows: Mapping[str, Any], sizes: tuple[int, ...]) -> ChunkedRows:
-    """Arrays and columns of tables, all cut where ``sizes`` says.
+@dataclass(frozen=True, eq=False)
+class _Placement:
+    """Which worker gets which task of the tree, so that few sums travel.
 
-    What does not know its lengths, but comes in as many chunks, is taken to be cut there already;
-    whoever looks at the chunks sees whether it is.
+    Whole branches go to one worker, so the number of sums that are sent depends on the number of
+    workers and not on that of chunks. Idle workers may take tasks over, lost ones are replaced.
     """
+
+    n_chunks: int
+    workers: list[str]  # once for each of its threads; empty where there are none to choose from
+
+    def worker(self, depth: int, i: int) -> str:
+        """Worker of the i-th task at some depth, where 0 are the chunks."""
+        branch = 1
+        while branch * _FANOUT * len(self.workers) * _BRANCHES_PER_THREAD <= self.n_chunks:
+            branch *= _FANOUT
+        first = i * _FANOUT**depth // branch * branch  # the first chunk of its branch
+        return self.workers[first * len(self.workers) // self.n_chunks]
+
+    def hint(self, depth: int, i: int) -> AbstractContextManager[Any]:
+        """A context in which a task is to be created."""
+        import dask
+
+        if not self.workers:
+            return nullcontext()
+        return dask.annotate(workers=[self.worker(depth, i)], allow_other_workers=True)
+
+
+def align_chunks(rows: Mapping[str, Any], sizes: tuple[int, ...]) -> ChunkedRows:
+    """Arrays and columns of tables, all cut into chunks of the given sizes.
+
+    An object of unknown length with the same number of chunks is assumed to be cut there already;
+    tasks check the lengths of their chunks.
+    """
+    import dask.array as da
+
     cut = {}
     for name, obj in rows.items():
-        whole = _whole_rows(obj) if is_dask(obj) else _from_array(obj, sizes)
+        lazy = obj if is_dask(obj) else da.from_array(obj, chunks=(sizes, *obj.shape[1:]))
+        whole = _whole_rows(lazy)
         own = _known_sizes(whole)
         if own is None and _n_chunks(whole) != len(sizes):
             own = row_sizes(whole)
@@ -152,34 +196,30 @@ def cut_alike(rows: Mapping[str, Any], sizes: tuple[int, ...]) -> ChunkedRows:
                 "the same points"
             )
         cut[name] = whole if own in (None, sizes) else _recut(whole, own, sizes)
-    graph, keys = _low_level(list(cut.values()))
-    return ChunkedRows(graph, dict(zip(cut, keys, strict=True)), sizes)
+    return _chunked(cut, sizes)
 
 
 def row_sizes(rows: Any) -> tuple[int, ...]:
-    """How many rows each chunk has, computed where that is not known."""
-    known = _known_sizes(rows)
-    if known is not None:
-        return known
-    graph, (keys,) = _low_level([rows])
-    chunks = ChunkedRows(graph, {"rows": keys}, ())
-    return tuple(chunks.gather(_length, None, [None] * len(keys)))
+    """Number of rows of each chunk, computed where it is not known."""
+    own = [None] * _n_chunks(rows)
+    return _known_sizes(rows) or tuple(_chunked({"rows": rows}).gather(_length, None, own))
 
 
-def chunk_by_chunk(rows: Any, at_a_time: int = 1) -> Iterator[Any]:
-    """The chunks themselves, one after another, so many being computed together."""
-    graph, (keys,) = _low_level([_whole_rows(rows)])
-    for i in range(0, len(keys), at_a_time):
-        chunks = ChunkedRows(graph, {"rows": keys[i : i + at_a_time]}, ())
-        yield from chunks.gather(_itself, None, [None] * len(chunks.keys["rows"]))
+def iterate_chunks(rows: Any, at_a_time: int = 1) -> Iterator[Any]:
+    """The chunks themselves, one after another; ``at_a_time`` of them are computed together."""
+    chunks = _chunked({"rows": _whole_rows(rows)})
+    for i in range(0, _n_chunks(rows), at_a_time):
+        keys = chunks.keys["rows"][i : i + at_a_time]
+        some = ChunkedRows(chunks.graph, {"rows": keys}, ())
+        yield from some.gather(_itself, None, [None] * len(keys))
 
 
-def lazy_rows(
+def map_chunks_lazily(
     function: Callable[[Any, Any], Any], shared: Any, X: Any, dtype: Any, columns: int | None
 ) -> Any:
-    """``function(shared, chunk)`` of every chunk as a dask array, computed when it is asked for.
+    """``function(shared, chunk)`` of every chunk as a dask array that is not computed yet.
 
-    ``columns``: how many a row of the answer has; None for one number for each row.
+    The result is one-dimensional where ``columns``, the number of its columns, is None.
     """
     import dask
     import dask.array as da
@@ -197,118 +237,56 @@ def _of_chunk(chunk: Any, function: Any, shared: Any) -> Any:
     return function(shared, chunk)
 
 
-def _call(function: Any, names: tuple[str, ...], shared: Any, own: Any, *chunks: Any) -> Any:
-    return function(shared, dict(zip(names, chunks, strict=True)), own)
-
-
-def _add_level(graph: Graph, keys: list[Any], add: Any, name: str, level: int) -> list[Any]:
-    from dask._task_spec import Task, TaskRef
-
-    above = []
-    for i in range(0, len(keys), _FANOUT):
-        key = (f"add-{name}", level, i // _FANOUT)
-        refs = [TaskRef(k) for k in keys[i : i + _FANOUT]]
-        graph[key] = Task(key, _add_all, add, *refs)
-        above.append(key)
-    return above
-
-
 def _add_all(add: Any, *parts: Any) -> Any:
     return reduce(add, parts)
 
 
-def _fused(graph: Graph, leaves: Graph) -> Graph:
-    """The graph in which all that only one leaf needs is part of its task.
+def _owners(
+    chunks: list[tuple[Any, ...]], graph: Graph, needs: Mapping[Any, Iterable[Any]]
+) -> dict[Any, int | None]:
+    """Index of the only chunk that needs each key; None for several, and for held results."""
+    owners: dict[Any, int | None] = {}
 
-    So chunks are made where they are used and never sent, and one task holds one of them.
-    """
-    from dask._task_spec import GraphNode
-    from dask.core import toposort
+    def add(key: Any, owner: int | None) -> None:
+        owners[key] = owner if owners.get(key, owner) == owner else None
 
-    graph = {**graph, **leaves}
-    needs = {key: node.dependencies & graph.keys() for key, node in graph.items()}
-    owner: dict[Any, Any] = {key: key for key in leaves}
-    several = object()
-    for key in reversed(toposort(graph, dependencies=needs)):  # those that need a key before it
-        if key not in owner:
-            continue  # nobody needs it
-        for needed in needs[key]:
-            mine = owner[key]
-            owner[needed] = mine if owner.get(needed, mine) == mine else several
-    parts: dict[Any, list[Any]] = {key: [node] for key, node in leaves.items()}
-    rest = {}
-    for key, node in graph.items():
-        if key in leaves or key not in owner:
-            continue
-        if owner[key] is several:
-            rest[key] = node
-        else:
-            parts[owner[key]].append(node)
-    return rest | {key: GraphNode.fuse(*nodes, key=key) for key, nodes in parts.items()}
+    for i, keys in enumerate(chunks):
+        for key in keys:
+            add(key, i)
+    others = {key: [k for k in needed if k != key] for key, needed in needs.items()}
+    for key in reversed(list(TopologicalSorter(others).static_order())):  # users of a key first
+        if _is_future(graph[key]):
+            owners[key] = None
+        for needed in others[key]:
+            add(needed, owners[key])
+    return owners
 
 
-def _homes(levels: list[list[Any]], threads: Mapping[str, int]) -> dict[Any, tuple[str]]:
-    """A worker for each task, the same for neighbours, so that few sums travel.
+def _compute(tasks: list[Any]) -> tuple[Any, ...]:
+    import dask
 
-    Whole branches of the tree go to one worker, so how many sums are sent depends on the number
-    of workers and not on that of chunks. A hint: idle workers take over, lost ones are replaced.
-    """
-    addresses = [address for address, count in threads.items() for _ in range(count)]
-    if not addresses:
-        return {}
-    n = len(levels[0])
-    branch = 1
-    while branch * _FANOUT * len(addresses) * _SHARES <= n:
-        branch *= _FANOUT
-    homes = {}
-    for depth, keys in enumerate(levels):
-        for i, key in enumerate(keys):
-            first = i * _FANOUT**depth // branch * branch  # the first chunk of its branch
-            homes[key] = (addresses[first * len(addresses) // n],)
-    return homes
+    return dask.compute(*tasks, traverse=False)
 
 
-def _compute(graph: Graph, keys: list[Any], homes: Mapping[Any, tuple[str]]) -> Iterable[Any]:
-    from dask.base import get_scheduler
-    from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
-    from dask.threaded import get as on_threads
-
-    get = get_scheduler() or on_threads
-    if not homes:
-        return get(graph, keys)
-    hints = {"workers": homes.__getitem__, "allow_other_workers": True}
-    placed = {key: node for key, node in graph.items() if key in homes}
-    rest = {key: node for key, node in graph.items() if key not in homes}
-    layers = {
-        "rest": MaterializedLayer(rest),
-        "placed": MaterializedLayer(placed, annotations=hints),
-    }
-    return get(HighLevelGraph(layers, {"rest": set(), "placed": {"rest"}}), keys)
+def _worker_of_each_thread() -> list[str]:
+    """Addresses of the workers of the current distributed client, if there is one."""
+    distributed = sys.modules.get("distributed")
+    try:
+        threads = distributed.Client.current().nthreads() if distributed else {}
+    except ValueError:  # there is no client
+        threads = {}
+    return [address for address, count in threads.items() for _ in range(count)]
 
 
-def _client() -> Any:
-    """The distributed client that would compute, if any."""
-    from dask.base import get_scheduler
-
-    client = getattr(get_scheduler(), "__self__", None)
-    return client if hasattr(client, "nthreads") else None
+def _is_future(node: Any) -> bool:
+    """Whether a node of a graph stands for a result that workers hold, after ``persist``."""
+    distributed = sys.modules.get("distributed")
+    return distributed is not None and isinstance(node, distributed.Future)
 
 
 def _is_array(obj: Any) -> bool:
-    # The type is asked, because a Delayed says that it has everything.
+    # On the type, because a Delayed object has every attribute.
     return hasattr(type(obj), "rechunk") and hasattr(type(obj), "map_blocks")
-
-
-def _is_table(obj: Any) -> bool:
-    return hasattr(type(obj), "map_partitions") and hasattr(type(obj), "loc")
-
-
-def _columns(table: Any) -> Any:
-    return table.columns if getattr(table, "ndim", 2) == 2 else (table.name,)
-
-
-def _is_known(sizes: Iterable[float]) -> bool:
-    return all(size == size for size in sizes)  # NaN is not
 
 
 def _n_chunks(rows: Any) -> int:
@@ -316,7 +294,7 @@ def _n_chunks(rows: Any) -> int:
 
 
 def _known_sizes(rows: Any) -> tuple[int, ...] | None:
-    if not _is_array(rows) or not _is_known(rows.chunks[0]):
+    if not _is_array(rows) or np.isnan(rows.chunks[0]).any():
         return None
     return tuple(map(int, rows.chunks[0]))
 
@@ -330,36 +308,33 @@ def _itself(shared: None, chunk: dict[str, Any], own: None) -> Any:
 
 
 def _whole_rows(rows: Any) -> Any:
-    """No row is in two chunks."""
+    """The same array, rechunked where rows are divided among chunks."""
     if _is_array(rows) and rows.ndim > 1 and rows.numblocks[1] > 1:
         return rows.rechunk({1: -1})
     return rows
 
 
-def _from_array(array: Any, sizes: tuple[int, ...]) -> Any:
+def _recut(rows: Any, sizes: tuple[int, ...], wanted: tuple[int, ...]) -> Any:
+    """An array of chunks of the wanted sizes; its own may have been unknown to it."""
     import dask.array as da
 
-    return da.from_array(array, chunks=(sizes, *((width,) for width in array.shape[1:])))
-
-
-def _recut(rows: Any, sizes: tuple[int, ...], wanted: tuple[int, ...]) -> Any:
-    array = rows if _is_array(rows) else rows.to_dask_array()
-    array = array.copy()
-    array._chunks = (sizes, *array.chunks[1:])  # lengths that were computed may be new to it
+    if _is_array(rows):
+        chunks = (sizes, *rows.chunks[1:])
+        array = da.Array(rows.dask, rows.name, chunks, dtype=rows.dtype, meta=rows)
+    else:
+        array = rows.to_dask_array(lengths=list(sizes))
     return array.rechunk({0: wanted})
 
 
-def _low_level(collections: list[Any]) -> tuple[Graph, list[list[Any]]]:
-    """One graph of tasks for all of them, and the keys of the chunks of each."""
-    from dask._task_spec import convert_legacy_graph
-    from dask.core import flatten
-
-    # Not by Dask's own fusion, which makes points anew for every array that is made of them. Tasks
-    # are fused later, when it is known who shares what. Tables read only the columns asked for.
+def _chunked(rows: Mapping[str, Any], sizes: tuple[int, ...] = ()) -> ChunkedRows:
+    """Arrays and tables as one graph of tasks, and the keys of their chunks."""
+    # Without Dask's own fusion, which computes points again for every array that is made of them;
+    # tables still read only the columns that are used.
     graph: Graph = {}
-    keys = []
-    for rows in collections:
-        plain = rows if _is_array(rows) else rows.optimize(fuse=False)
-        graph.update(plain.__dask_graph__())
-        keys.append(list(flatten(plain.__dask_keys__())))
-    return convert_legacy_graph(graph), keys
+    keys = {}
+    for name, obj in rows.items():
+        plain = obj if _is_array(obj) else obj.optimize(fuse=False)
+        chunks = np.ravel(plain.to_delayed(optimize_graph=False))
+        graph.update(chunks[0].dask)  # of all chunks
+        keys[name] = [chunk.key for chunk in chunks]
+    return ChunkedRows(graph, keys, sizes)

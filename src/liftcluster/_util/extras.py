@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["how_to_install", "needs"]
-
 
 def needs(package: str, what: str) -> str:
     """Message of an error: ``what`` needs a package that is not installed.
@@ -17,10 +15,9 @@ def needs(package: str, what: str) -> str:
 
 
 def how_to_install(package: str) -> str:
-    """Return a command that installs an optional dependency of liftcluster.
+    """A command that installs an optional dependency, with the version in pyproject.toml.
 
-    It names the package itself with the oldest supported version, which pyproject.toml states,
-    and not an extra of liftcluster: pip would look for that in an index, also from a checkout.
+    Not an extra of liftcluster: pip would look for that in an index, also from a checkout.
     """
     from importlib.metadata import requires  # not loaded before there is something to report
 

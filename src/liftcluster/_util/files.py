@@ -1,4 +1,4 @@
-"""Files that are whole or not there at all."""
+"""Atomic writes: a file is replaced when the new one is complete, or not at all."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
-__all__ = ["remove_leftovers", "remove_unfinished", "replacing"]
-
-_STALE = 600.0  # seconds for which nothing was written to what somebody still writes
-_unfinished: set[Path] = set()  # what is being written just now
+_STALE = 600.0  # seconds without a write after which a temporary file counts as abandoned
+_unfinished: set[Path] = set()  # temporary files that this process is writing
 
 
 @contextmanager
-def replacing(path: str | PathLike[str]) -> Iterator[Path]:
-    """A name to write to; what was written takes the place of the target when it is whole.
+def atomic_write(path: str | PathLike[str]) -> Iterator[Path]:
+    """Yield the name of a temporary file, which replaces the target when the block ends.
 
-    An error names the target. A device is written to as it is: to replace it by a file, as root
-    can, would take it away from everybody.
+    Errors name the target. A device such as /dev/stdout is written to directly: root could
+    otherwise replace it by a file.
     """
     target = Path(path)
     try:
@@ -34,13 +32,14 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
         target = Path(os.path.realpath(target))  # the file behind a link, not the link
         if target.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        temporary = target.with_name(f"{_beginning(target)}{uuid.uuid4().hex}.tmp")
+        temporary = target.with_name(f"{_prefix(target)}{uuid.uuid4().hex}.tmp")
         _unfinished.add(temporary)
         try:
             yield temporary
             if target.exists():
                 shutil.copymode(target, temporary)
-            _reach_the_disk(temporary)
+            with open(temporary, "rb+") as file:
+                os.fsync(file.fileno())  # or a loss of power could leave an empty file
             os.replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
@@ -51,27 +50,21 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
 
 
 def remove_unfinished() -> None:
-    """Take away what is half written, for who ends the process without another word."""
+    """Remove the temporary files of this process, before it is ended abruptly."""
     for temporary in list(_unfinished):
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
 
 
 def remove_leftovers(path: str | PathLike[str]) -> None:
-    """Take away what others left half written of a file, when they were killed."""
+    """Remove abandoned temporary files of a target, left by processes that were killed."""
     target = Path(os.path.realpath(path))
-    for leftover in target.parent.glob(f"{_beginning(target)}*.tmp"):
+    for leftover in target.parent.glob(f"{_prefix(target)}*.tmp"):
         with suppress(OSError):
             if time.time() - leftover.stat().st_mtime > _STALE:
                 leftover.unlink(missing_ok=True)
 
 
-def _beginning(target: Path) -> str:
-    """Of the names under which a file is written; its own may be as long as a name can be."""
+def _prefix(target: Path) -> str:
+    """Start of the names of temporary files; hashed, because names may have the maximal length."""
     return f".liftcluster-{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:12]}-"
-
-
-def _reach_the_disk(path: Path) -> None:
-    """Before the name moves: after a loss of power it could stand for an empty file otherwise."""
-    with open(path, "rb+") as file:
-        os.fsync(file.fileno())

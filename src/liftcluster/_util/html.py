@@ -1,4 +1,4 @@
-"""Small tables for notebooks, in whatever colours the notebook has; every name is escaped."""
+"""HTML tables for notebooks, in the colours of the notebook; all text is escaped."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["items", "paragraph", "table"]
-
 
 def paragraph(text: Any, *, strong: bool = False) -> str:
     return f"<p><b>{_isolated(text)}</b></p>" if strong else f"<p>{_isolated(text)}</p>"
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Text to the left, which notebooks would put to the right."""
+    """A table with its text aligned to the left, where notebooks align it to the right."""
     left = ' style="text-align:left"'
     head = "".join(f"<th{left}>{escape(heading)}</th>" for heading in headings)
     body = "".join(
@@ -29,5 +27,5 @@ def items(lines: Iterable[Any]) -> str:
 
 
 def _isolated(text: Any) -> str:
-    """Isolated, so that right-to-left letters turn nothing else round."""
+    """Escaped text, isolated so that right-to-left letters do not reorder what is around it."""
     return f"<bdi>{escape(str(text))}</bdi>"

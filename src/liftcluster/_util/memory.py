@@ -1,10 +1,7 @@
-"""How much memory there is, asked before the work rather than after it.
+"""Checks that work fits into memory, before it starts.
 
-The rule: what would take more than is available is refused, with a word on what takes less.
-Available is what the system says a new program may have (``MemAvailable`` on Linux), within what a
-control group (a container, a job of a scheduler) or ``ulimit -v`` still leaves this process. Work
-of less than 256 MiB is never asked about. ``LIFTCLUSTER_MEMORY_GIB`` names another amount, for who
-knows better.
+Available is what the system grants a new program (``MemAvailable`` on Linux), within the limits of
+control groups (containers, jobs of a scheduler) and ``ulimit -v``, or LIFTCLUSTER_MEMORY_GIB.
 """
 
 from __future__ import annotations
@@ -13,24 +10,14 @@ import math
 import os
 from pathlib import Path
 
-__all__ = [
-    "MOST_FILE_BYTES",
-    "available_memory",
-    "check_memory",
-    "check_pairs",
-    "gibibytes",
-    "most_file_bytes",
-]
-
-MOST_FILE_BYTES = 2**34  # of one file once decompressed: 16 GiB, or LIFTCLUSTER_FILE_GIB
-
-_LITTLE = 2**28
+_LITTLE = 2**28  # bytes: less work is not checked
+_UNLIMITED = 2**63
 _GROUPS = Path("/sys/fs/cgroup")
 _PROC = Path("/proc")
 
 
 def check_memory(n_bytes: int, what: str, instead: str) -> None:
-    """Refuse work that will not fit, before it has begun.
+    """Raise MemoryError for work that does not fit into the available memory.
 
     >>> check_memory(8 * 10**18, "10⁹ points", "take some")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -47,27 +34,27 @@ def check_memory(n_bytes: int, what: str, instead: str) -> None:
 
 
 def check_pairs(k: int, k2: int, copies: int = 3) -> None:
-    """Refuse a table of all pairs of clusters that will not fit."""
+    """Raise MemoryError if tables of all pairs of k and k2 clusters do not fit."""
     check_memory(
         8 * k * k2 * copies,
         f"all pairs of {k:,} and {k2:,} clusters",
-        "so many are rarely a clustering (an id, a measurement?); take the labels that are one, or "
-        "a measure that looks at labels alone, such as adjusted_rand",
+        "so many are rarely a clustering (is the column an id, or a measurement?); use other "
+        "labels, or a measure that only needs labels, such as adjusted_rand",
     )
 
 
 def available_memory() -> int:
-    """Bytes that this process may still take, as far as anybody says."""
+    """Bytes that this process may still allocate, as far as the system tells."""
     return gibibytes("LIFTCLUSTER_MEMORY_GIB", min(_of_system(), _of_groups(), _of_process()))
 
 
-def most_file_bytes() -> int:
-    """How much of one file is read, once decompressed: a bomb is small on disk."""
-    return gibibytes("LIFTCLUSTER_FILE_GIB", MOST_FILE_BYTES)
+def max_file_bytes() -> int:
+    """Largest size of a file once decompressed: a small file may expand to a huge one."""
+    return gibibytes("LIFTCLUSTER_FILE_GIB", 2**34)
 
 
 def gibibytes(variable: str, otherwise: int) -> int:
-    """A size that the environment may set, in bytes."""
+    """A size in bytes, which an environment variable may set in GiB."""
     text = os.environ.get(variable, "").strip()
     if not text:
         return otherwise
@@ -84,15 +71,15 @@ def _of_system() -> int:
     for line in _lines(_PROC / "meminfo"):
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
-    try:  # all there is: better than to refuse what would fit
+    try:  # all memory, so that nothing is rejected that would fit
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
-        return 2**63
+        return _UNLIMITED
 
 
 def _of_groups() -> int:
-    """What the control groups that this process is in still leave, of either version."""
-    free = 2**63
+    """What the control groups of this process still allow, in either version."""
+    free = _UNLIMITED
     for line in _lines(_PROC / "self" / "cgroup"):
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if controllers in ("", "memory"):
@@ -102,7 +89,7 @@ def _of_groups() -> int:
 
 
 def _left(folder: Path) -> int:
-    """What one group allows, less what it uses; what it keeps of files, it gives back."""
+    """What one group allows minus what it uses; its cache of files can be freed."""
     for most, used in (
         ("memory.max", "memory.current"),
         ("memory.limit_in_bytes", "memory.usage_in_bytes"),
@@ -111,20 +98,20 @@ def _left(folder: Path) -> int:
         if limit and current and limit[0].isdecimal():
             cached = [x.split()[1] for x in _lines(folder / "memory.stat") if "inactive_file " in x]
             return int(limit[0]) - int(current[0]) + int(cached[-1] if cached else 0)
-    return 2**63
+    return _UNLIMITED
 
 
 def _of_process() -> int:
-    """What ulimit -v leaves."""
+    """What ``ulimit -v`` still allows."""
     try:
         import resource
 
         limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     except ImportError:  # Windows
-        return 2**63
+        return _UNLIMITED
     used = _lines(_PROC / "self" / "statm")
     if limit == resource.RLIM_INFINITY or not used:
-        return 2**63
+        return _UNLIMITED
     return max(limit - int(used[0].split()[0]) * resource.getpagesize(), 0)
 
 

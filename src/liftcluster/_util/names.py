@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = ["BandwidthRule", "KernelName", "LiftName", "MeasureName", "MethodName"]
-
 MeasureName = Literal[
     "lift_emd",
     "lift_kd",
@@ -41,6 +39,6 @@ MethodName = Literal[
     "majority",
     "medoid",
 ]
-LiftName = Literal["auto", "exact", "fourier", "structured", "grid", "nystrom"]
+LiftName = Literal["auto", "exact", "fourier", "structured", "grid", "nystroem"]
+SamplingName = Literal["auto", "iid", "orthogonal", "quasi"]
 KernelName = Literal["gaussian", "laplace", "cauchy", "matern", "discrete"]
-BandwidthRule = Literal["median", "mean", "scale", "scott", "silverman"]

@@ -1,4 +1,4 @@
-"""Progress bars for work that takes longer than a moment, on a terminal only."""
+"""Progress bars for work that takes longer than two seconds, on a terminal only."""
 
 from __future__ import annotations
 
@@ -7,70 +7,51 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
-__all__ = ["Advance", "busy", "progress_bar"]
+Advance = Callable[[int], None]  # takes the number of steps done since the last call
 
-Advance = Callable[[int], None]  # how many steps were done since the last call
-
-_PATIENCE = 2.0  # seconds after which a person wants to know
+_DELAY = 2.0  # seconds before anything is shown
 
 
 @contextmanager
 def progress_bar(description: str, total: int, *, show: bool | None = None) -> Iterator[Advance]:
-    """Hand out ``advance(steps)``; a bar appears on stderr once the work has taken two seconds.
+    """Yield ``advance(steps)``; a bar appears on stderr once the work has taken two seconds.
 
     ``show=None`` means only if stderr is a terminal.
     """
     if not (sys.stderr.isatty() if show is None else show):
         yield lambda steps: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TimeRemainingColumn
 
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True, force_terminal=show),  # who asks for it gets it anywhere
-        transient=True,
-    )
+    bar = _progress(show, [], [BarColumn(), "{task.completed}/{task.total}", TimeRemainingColumn()])
     task = bar.add_task(description, total=total)
     begun = time.monotonic()
-    started = False
 
     def advance(steps: int) -> None:
-        nonlocal started
-        if not started and time.monotonic() - begun > _PATIENCE:
+        if not bar.live.is_started and time.monotonic() - begun > _DELAY:
             bar.start()
-            started = True
         bar.advance(task, steps)
 
     try:
         yield advance
     finally:
-        if started:
+        if bar.live.is_started:
             bar.stop()
 
 
 @contextmanager
 def busy(description: str, *, show: bool | None = None) -> Iterator[None]:
-    """A sign of life on stderr for work that cannot say how far it has got, after two seconds."""
+    """Show a spinner on stderr after two seconds, for work whose progress is unknown."""
     if not (sys.stderr.isatty() if show is None else show):
         yield
         return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import SpinnerColumn, TimeElapsedColumn
 
-    sign = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        TimeElapsedColumn(),
-        console=Console(stderr=True, force_terminal=show),
-        transient=True,
-    )
-    sign.add_task(description, total=None)
-    timer = threading.Timer(_PATIENCE, sign.start)
+    spinner = _progress(show, [SpinnerColumn()], [TimeElapsedColumn()])
+    spinner.add_task(description, total=None)
+    timer = threading.Timer(_DELAY, spinner.start)
     timer.daemon = True
     timer.start()
     try:
@@ -78,5 +59,16 @@ def busy(description: str, *, show: bool | None = None) -> Iterator[None]:
     finally:
         timer.cancel()
         timer.join()
-        if sign.live.is_started:
-            sign.stop()
+        if spinner.live.is_started:
+            spinner.stop()
+
+
+def _progress(show: bool | None, before: list[Any], after: list[Any]) -> Any:
+    """Progress with columns before and after the description of the task."""
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn
+
+    description = TextColumn("{task.description}", markup=False)  # file names may hold brackets
+    # show=True shows it also where stderr is no terminal.
+    console = Console(stderr=True, force_terminal=show)
+    return Progress(*before, description, *after, console=console, transient=True)

@@ -1,4 +1,4 @@
-"""Work spread over threads, with an answer that does not depend on how many there are."""
+"""Work on several threads, with results that do not depend on their number."""
 
 from __future__ import annotations
 
@@ -13,46 +13,36 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["in_order", "n_threads", "one_blas_thread", "one_thread", "runs"]
-
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-# A run of rows is added up by itself, and runs are added up in order. How long they are depends on
-# the number of points alone, so neither threads nor partitions change a sum's last bits.
+# Runs of rows are summed separately, and their sums are added in order. Their length depends on the
+# number of points alone, so neither threads nor partitions change the last bits of a sum.
 _RUNS = 16
 _SHORTEST_RUN, _LONGEST_RUN = 1024, 32768
-_MULTIPLE = 256  # of the block of points that the kernels hold
+_MULTIPLE = 256  # rows that the native kernels process at a time
 
 
 def runs(n: int) -> list[slice]:
-    """Slices that cover n rows: enough to keep cores busy, few enough to add up."""
+    """Slices that cover n rows: enough to keep all cores busy, few enough to add up."""
     wanted = -(-n // (_RUNS * _MULTIPLE)) * _MULTIPLE
     size = min(max(wanted, _SHORTEST_RUN), _LONGEST_RUN)
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def in_order(
+def map_in_order(
     function: Callable[[Item], Answer], items: Iterable[Item], *, uses_blas: bool = False
 ) -> Iterator[Answer]:
-    """The answers in the order of the items; no more of them wait than there are threads.
+    """Yield ``function(item)`` in the order of the items, at most one per thread at a time.
 
-    ``uses_blas`` keeps matrix products on the thread that asks for them: more would get in each
-    other's way, and how many there are would change the last bits.
+    ``uses_blas`` limits matrix products to one thread each: more would change the last bits.
     """
     threads = n_threads()
-    with _limit if uses_blas else nullcontext():
+    waiting: deque[Future[Answer]] = deque()
+    with _limit if uses_blas else nullcontext(), ThreadPoolExecutor(threads) as pool:
         if threads == 1:
             yield from map(function, items)
-        else:
-            yield from _on_threads(function, items, threads)
-
-
-def _on_threads(
-    function: Callable[[Item], Answer], items: Iterable[Item], threads: int
-) -> Iterator[Answer]:
-    waiting: deque[Future[Answer]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+            return
         try:
             for item in items:
                 waiting.append(pool.submit(function, item))
@@ -61,13 +51,13 @@ def _on_threads(
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            for future in waiting:  # after an error or an interrupt: do not begin the rest
+            for future in waiting:  # after an error or an interrupt: do not start the rest
                 future.cancel()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Whatever this thread does here it does alone: others are the business of a scheduler."""
+    """Within it, the current thread starts no others: a scheduler such as Dask runs several."""
     before = getattr(_here, "alone", False)
     _here.alone = True
     try:
@@ -78,7 +68,7 @@ def one_thread() -> Iterator[None]:
 
 
 def n_threads() -> int:
-    """Cores that this process may use, within OMP_NUM_THREADS and threadpoolctl's limits."""
+    """Number of cores to use, within OMP_NUM_THREADS and the limits of threadpoolctl."""
     if getattr(_here, "alone", False):
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -86,10 +76,10 @@ def n_threads() -> int:
 
 
 class _OneBlasThread(AbstractContextManager[None]):
-    """One thread for each matrix product, as long as anybody wants it so.
+    """A context in which each matrix product uses one thread.
 
-    The limit is one for the whole process: whoever comes first sets it, whoever leaves last puts
-    it back. In between the number before it still says how many threads are allowed.
+    The limit holds for the whole process: the first thread that enters sets it, the last one that
+    leaves resets it. ``n_threads`` still uses the limits from before.
     """
 
     def __init__(self) -> None:
@@ -122,7 +112,7 @@ _here = threading.local()
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Within it, matrix products and factorisations give the same bits on every machine load."""
+    """A context in which matrix products and factorisations are reproducible to the last bit."""
     return _limit
 
 
@@ -132,4 +122,4 @@ def _allowed_by_libraries() -> list[int]:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()  # looks through everything loaded: once is enough
+    return ThreadpoolController()  # searches all loaded libraries: once is enough

@@ -1,49 +1,28 @@
-"""What comes in through the door: points, weights, sizes, seeds."""
+"""Validation of arrays (points, weights, other numbers) and of random seeds."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from .arrays import (
-    from_device,
-    namespace,
-    on_device,
-    one_number,
-    row_blocks,
-    to_numpy,
-    without_gradients,
-)
-from .checks import check_choice, check_count, check_positive
-from .threads import in_order
+from .arrays import constant_array, namespace, on_device, row_blocks, to_numpy, without_gradients
+from .threads import map_in_order
 from .typing import Array, FloatArray, RngLike
 
-__all__ = [
-    "as_block_weights",
-    "as_numbers",
-    "as_points",
-    "as_weights",
-    "check_choice",
-    "check_count",
-    "check_positive",
-    "check_same_length",
-    "column_ranges",
-    "first_bad_cell",
-    "make_rng",
-]
-
-# Sums of squares of the weights must neither overflow nor vanish in float64.
+# Sums of squares of the weights must neither overflow nor underflow in float64.
 _LARGEST_WEIGHT, _SMALLEST_WEIGHT = 1e100, 1e-100
-_MANY_NUMBERS = 5_000_000  # for which it is worth to begin threads
-_FEW_COLUMNS = 8  # for which NumPy's own reduction along rows is ten times slower
+_MANY_NUMBERS = 5_000_000  # for which starting threads pays off
+_FEW_COLUMNS = 8  # for which NumPy's reduction over the first axis is ten times slower
 
 
-def as_points(X: Any, name: str = "X", *, finite: bool = True, device: bool = False) -> Array:
-    """X as a finite (n, d) array of native numbers, not copied where it already is one.
+def as_points(
+    X: Any, name: str = "X", *, finite: bool = True, device: bool = False, first_row: int = 0
+) -> Array:
+    """Return X as a finite (n, d) array of numbers, without a copy where it is one already.
 
-    ``finite=False`` leaves the look for NaN and infinity to the caller; ``device=True`` leaves
-    points on a GPU where they are.
+    ``finite=False`` leaves the check for NaN and infinity to the caller; ``device=True`` keeps
+    points on their device; errors count the rows from ``first_row``.
     """
     if device and on_device(X):
         return _device_points(X, name, finite)
@@ -51,17 +30,8 @@ def as_points(X: Any, name: str = "X", *, finite: bool = True, device: bool = Fa
         raise ValueError(f"{name} is needed: the points, as an (n, d) array of numbers")
     if hasattr(X, "tocsr"):
         raise TypeError(f"{name} is sparse, expected a dense (n, d) array; use {name}.toarray()")
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        raise ValueError(f"{name} has masked values; drop those points or fill them in first")
-    _refuse_text_columns(X, name)
-    points = to_numpy(X, name)
-    if points.dtype.kind == "O":
-        points = _numbers_from_objects(points, name)
-    if points.dtype.kind not in "fiub":
-        raise TypeError(
-            f"{name} must hold real numbers, got dtype {points.dtype}; encode other columns as "
-            "numbers or leave them out"
-        )
+    _check_columns_are_numeric(X, name)
+    points = _real_numbers(X, name)
     _check_shape(points.shape, name)
     if points.dtype.kind == "b" or points.dtype in (np.float16, np.longdouble):
         points = points.astype(np.float64)
@@ -69,34 +39,31 @@ def as_points(X: Any, name: str = "X", *, finite: bool = True, device: bool = Fa
     if not points.dtype.isnative:
         points = points.astype(native)
     elif points.dtype.byteorder != native.byteorder:
-        points = points.view(native)  # says "<" where it need not, which the kernels do not read
+        points = points.view(native)  # dtype "<f8" instead of "=f8", which the kernels reject
     if finite and (bad := first_bad_cell(points)) is not None:
-        _refuse_cell(points, bad, name)
+        raise ValueError(_not_finite(points, bad, name, first_row))
     return points
 
 
 def _check_shape(shape: tuple[int, ...], name: str) -> None:
-    if len(shape) != 2:
+    if len(shape) != 2 or 0 in shape:
         hint = f"; for one feature use {name}.reshape(-1, 1)" if len(shape) == 1 else ""
         raise ValueError(
-            f"{name} must be two-dimensional (points × features), got shape {tuple(shape)}{hint}"
-        )
-    if 0 in shape:
-        raise ValueError(
-            f"{name} has shape {tuple(shape)}; at least one point and one feature are needed"
+            f"{name} must be two-dimensional (points × features), with at least one point and one "
+            f"feature, got shape {tuple(shape)}{hint}"
         )
 
 
-def _refuse_cell(points: Array, cell: tuple[int, int], name: str) -> NoReturn:
+def _not_finite(points: Array, cell: tuple[int, int], name: str, first_row: int = 0) -> str:
     row, column = cell
-    raise ValueError(
-        f"{name} must be finite, got {points[row, column]} in row {row}, column {column}; "
+    return (
+        f"{name} must be finite, got {points[cell]} in row {first_row + row}, column {column}; "
         "drop or impute such points"
     )
 
 
 def _device_points(X: Any, name: str, finite: bool) -> Any:
-    """The same for points on a device: nothing but a bad row leaves it."""
+    """The same for points on a device; only a row that is not finite is copied from it."""
     xp, X = namespace(X), without_gradients(X)
     if not xp.isdtype(X.dtype, ("bool", "real floating", "integral")):
         raise TypeError(f"{name} must hold real numbers, got dtype {X.dtype}")
@@ -108,60 +75,43 @@ def _device_points(X: Any, name: str, finite: bool) -> Any:
         good = xp.astype(xp.all(xp.isfinite(X), axis=1), xp.int32)
         row = int(xp.argmin(good))
         _, column = first_bad_cell(to_numpy(X[row : row + 1, ...])) or (0, 0)
-        _refuse_cell(X, (row, column), name)
+        raise ValueError(_not_finite(X, (row, column), name))
     return X
 
 
-def as_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
-    """Return n finite weights w ≥ 0 with a positive sum, read-only; None means one each."""
-    w = as_block_weights(weights, n, name)
-    if weights is None or not n:
-        return w
-    if not w.any():
-        raise ValueError(f"{name} sum to zero; give at least one point a positive weight")
-    if w.max() < _SMALLEST_WEIGHT:
-        raise ValueError(_out_of_range(w, name))
-    return w
+def as_weights(weights: Any, n: int, *, may_be_zero: bool = False) -> FloatArray:
+    """Return n finite weights w ≥ 0, read-only; None means one each.
 
-
-def as_block_weights(weights: Any, n: int, name: str = "weights") -> FloatArray:
-    """The same for some of the points, which may all weigh nothing where others do not."""
+    Their sum must be positive, unless they are those of a block (``may_be_zero``).
+    """
     if weights is None:
-        return one_number(1.0, n)
-    w = np.array(as_numbers(weights, name))
+        return constant_array(1.0, n)
+    w = np.array(as_numbers(weights, "weights"))
     if w.shape != (n,):
-        raise ValueError(f"{name} must have shape ({n},), one for each point, got {w.shape}")
+        raise ValueError(f"weights must have shape ({n},), one for each point, got {w.shape}")
     if not np.isfinite(w).all():
-        raise ValueError(f"{name} must be finite, got {w[~np.isfinite(w)][0]}")
+        raise ValueError(f"weights must be finite, got {w[~np.isfinite(w)][0]}")
     if (w < 0).any():
         raise ValueError(
-            f"{name} must not be negative, got {w.min()} for point {w.argmin()}; "
+            f"weights must not be negative, got {w.min()} for point {w.argmin()}; "
             "use 0 to leave a point out"
         )
-    if n and w.max() > _LARGEST_WEIGHT:
-        raise ValueError(_out_of_range(w, name))
+    largest, least = w.max(initial=0.0), 0.0 if may_be_zero or not n else _SMALLEST_WEIGHT
+    if largest == 0 < least:
+        raise ValueError("weights sum to zero; give at least one point a positive weight")
+    if not least <= largest <= _LARGEST_WEIGHT:
+        raise ValueError(
+            f"weights reach {largest:.3g}, outside [{_SMALLEST_WEIGHT:g}, {_LARGEST_WEIGHT:g}]; "
+            "divide them by their mean (only ratios matter)"
+        )
     w.setflags(write=False)
     return w
 
 
-def _out_of_range(w: FloatArray, name: str) -> str:
-    return (
-        f"{name} reach {w.max():.3g}, outside [{_SMALLEST_WEIGHT:g}, {_LARGEST_WEIGHT:g}]; "
-        "divide them by their mean (only ratios matter)"
-    )
-
-
 def as_numbers(values: Any, name: str) -> FloatArray:
-    """An array of any shape in float64, from anything but text, dates and complex numbers."""
-    values = from_device(values)
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(f"{name} has masked values; fill them in first (zeros to leave out)")
-    array = to_numpy(values, name)
-    if array.dtype.kind == "O":
-        return _numbers_from_objects(array, name)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
-    return np.asarray(array, dtype=np.float64).view(np.float64)  # not "<f8"
+    """Return a float64 array of any shape; text, dates and complex numbers raise TypeError."""
+    array = _real_numbers(values, name)
+    return np.asarray(array, dtype=np.float64).view(np.float64)  # "=f8", not "<f8"
 
 
 def make_rng(rng: RngLike) -> np.random.Generator:
@@ -172,26 +122,26 @@ def make_rng(rng: RngLike) -> np.random.Generator:
         )
     try:
         return np.random.default_rng(rng)
-    except (TypeError, ValueError) as error:  # what it is not, and a number below zero
+    except (TypeError, ValueError) as error:  # other types, and negative numbers
         raise type(error)(
-            "rng must be a whole number from zero on, a numpy.random.Generator or None, "
-            f"got {rng!r}"
+            f"rng must be a non-negative integer, a numpy.random.Generator or None, got {rng!r}"
         ) from None
 
 
-def check_same_length(n: int, m: int, what: str, other: str) -> None:
-    if n != m:
+def check_same_length(n: int | None, m: int, what: str, other: str) -> None:
+    """Raise ValueError unless two descriptions of the points have the same length, if known."""
+    if n not in (None, m):
         raise ValueError(
             f"{what} has {n} entries but {other} has {m} points; they must describe the same points"
         )
 
 
 def first_bad_cell(points: Array) -> tuple[int, int] | None:
-    """Row and column of the first NaN or infinity, looking at one block of rows at a time."""
+    """Row and column of the first NaN or infinity, or None; one block of rows at a time."""
     if points.dtype.kind != "f":
         return None
 
-    def look(rows: slice) -> tuple[int, int] | None:
+    def first_in_block(rows: slice) -> tuple[int, int] | None:
         finite = np.isfinite(points[rows])
         if finite.all():
             return None
@@ -200,25 +150,23 @@ def first_bad_cell(points: Array) -> tuple[int, int] | None:
 
     blocks = row_blocks(len(points), points.shape[1])
     several = points.size > _MANY_NUMBERS
-    answers = in_order(look, blocks) if several else map(look, blocks)
-    return next((bad for bad in answers if bad is not None), None)
+    found = map_in_order(first_in_block, blocks) if several else map(first_in_block, blocks)
+    return next((bad for bad in found if bad is not None), None)
 
 
 def column_ranges(points: Array) -> tuple[Array, Array]:
-    """The least and the greatest of each column; one column at a time where there are few."""
+    """Minimum and maximum of each column."""
     if on_device(points):
         xp = namespace(points)
         return to_numpy(xp.min(points, axis=0)), to_numpy(xp.max(points, axis=0))
     if points.shape[1] > _FEW_COLUMNS:
         return points.min(axis=0), points.max(axis=0)
-    return (
-        np.array([column.min() for column in points.T]),
-        np.array([column.max() for column in points.T]),
-    )
+    low, high = zip(*((column.min(), column.max()) for column in points.T), strict=True)
+    return np.array(low), np.array(high)
 
 
-def _refuse_text_columns(X: Any, name: str) -> None:
-    """A data frame knows which of its columns is not numeric: name it."""
+def _check_columns_are_numeric(X: Any, name: str) -> None:
+    """Raise TypeError that names the columns of a data frame that are not numeric."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns") or not hasattr(dtypes, "items"):
         return
@@ -230,21 +178,27 @@ def _refuse_text_columns(X: Any, name: str) -> None:
         )
 
 
-def _numbers_from_objects(points: Array, name: str) -> FloatArray:
+def _real_numbers(values: Any, name: str) -> Array:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked values; leave those points out or fill them in first")
+    array = to_numpy(values, name)
+    if array.dtype.kind in "fiub":
+        return array
+    if array.dtype.kind != "O":
+        raise TypeError(
+            f"{name} must hold real numbers, got dtype {array.dtype}; encode other columns as "
+            "numbers or leave them out"
+        )
     try:
-        return points.astype(np.float64)
+        return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        _complain_of_first_text(points, name)
-
-
-def _complain_of_first_text(points: Array, name: str) -> NoReturn:
-    for index, value in np.ndenumerate(points):
-        try:
-            float(value)
-        except (TypeError, ValueError, OverflowError):
-            where = ", ".join(map(str, index))
-            raise TypeError(
-                f"{name} must hold numbers, got {value!r} at [{where}]; encode text columns as "
-                "numbers or leave them out"
-            ) from None
-    raise TypeError(f"{name} must be a rectangular (n, d) array of numbers")
+        for index, value in np.ndenumerate(array):
+            try:
+                float(value)
+            except (TypeError, ValueError, OverflowError):
+                where = ", ".join(map(str, index))
+                raise TypeError(
+                    f"{name} must hold numbers, got {value!r} at [{where}]; encode text columns as "
+                    "numbers or leave them out"
+                ) from None
+        raise TypeError(f"{name} must be a rectangular (n, d) array of numbers") from None

@@ -1,6 +1,5 @@
-"""The command line: reads, calls, prints; no mathematics of its own."""
+"""The command line: reads files, calls the library, prints; no mathematics of its own."""
 
-from . import commands as commands
-from . import tour as tour
-from .application import app as app
-from .running import main as main
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

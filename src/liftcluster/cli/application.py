@@ -8,11 +8,9 @@ import typer
 
 from .._util.version import __version__
 
-__all__ = ["EXIT_CODES", "app"]
-
 EXIT_CODES = (
-    "Exit codes: 0 done; 2 something in the input is to be mended, which one line on stderr says; "
-    "1 our fault; 130 stopped. A file is written whole or not at all."
+    "Exit codes: 0 success; 2 invalid input, explained in one line on stderr; 1 internal error; "
+    "130 interrupted. A file is written completely or not at all."
 )
 
 app = typer.Typer(

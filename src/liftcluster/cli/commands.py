@@ -1,24 +1,26 @@
-"""The commands that read somebody's file: compare, consensus, report.
+"""The commands: compare, consensus and report read a file; demo, measures and methods need none.
 
-They import the library when they run, so that help and mistakes in arguments need not wait for it.
+They import the library when they run, so that help and errors in arguments do not wait for it.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from ..io import InputError, check_file, check_target, write_columns
 from . import options as o
-from .application import EXIT_CODES, app
+from .application import EXIT_CODES
+from .application import app as app
+from .running import run
 
 if TYPE_CHECKING:
     from ..io import Clusterings
 
-__all__: list[str] = []
 
 _TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".npz")
 
@@ -45,7 +47,7 @@ def compare_command(
     quiet: o.Quiet = False,
     debug: o.Debug = False,
 ) -> None:
-    """Say how far apart clusterings are: two by every measure and what moved, more as a table.
+    """Compare clusterings: two by every measure, with the moves of clusters; more as a table.
 
     **Examples**
 
@@ -72,7 +74,7 @@ def compare_command(
         else:
             showing.show_comparison(showing.make_console(), found, verbose)
         return
-    tables, rep = work.compare_all(read, wanted, lifting)
+    tables, rep = work.compare_every_two(read, wanted, lifting)
     showing.show_notes(read, quiet)
     names = list(read.partitions)
     if json:
@@ -81,8 +83,8 @@ def compare_command(
         showing.show_json(values)
         return
     console = showing.make_console()
-    for measure, estimates in tables.items():
-        showing.show_matrix(console, measure, names, estimates)
+    for measure, matrix in tables.items():
+        showing.show_matrix(console, measure, names, matrix)
     if verbose:
         showing.show_lift(console, rep)
 
@@ -106,8 +108,8 @@ def consensus_command(
         typer.Option(
             "--out",
             "-o",
-            help=f"Where to write labels, confidence and memberships: {', '.join(_TABLES)}; - is "
-            "CSV on stdout.",
+            help=f"File for labels, confidence and memberships: {', '.join(_TABLES)}; - is CSV on "
+            "stdout.",
             show_default=False,
         ),
     ] = None,
@@ -173,7 +175,7 @@ def report_command(
     view: Annotated[
         str | None,
         typer.Option(
-            help="Two columns to draw the points by. Default: their principal components.",
+            help="Two columns to plot the points by. Default: their principal components.",
             show_default=False,
         ),
     ] = None,
@@ -182,7 +184,7 @@ def report_command(
         typer.Option(
             "--consensus",
             "-k",
-            help="Also show a consensus of so many clusters, or auto.",
+            help="Number of clusters of a consensus that is shown as well, or auto.",
             show_default=False,
         ),
     ] = None,
@@ -197,7 +199,7 @@ def report_command(
     quiet: o.Quiet = False,
     debug: o.Debug = False,
 ) -> None:
-    """Write one HTML page that shows how clusterings differ, where, and what they agree on.
+    """Write an HTML page that shows how clusterings differ, where, and their consensus.
 
     **Examples**
 
@@ -228,6 +230,42 @@ def report_command(
         showing.show_json(page.to_dict() | {"out": str(out)})
     elif not quiet:
         print(f"liftcluster: written to {out}; open it in a browser", file=sys.stderr)
+
+
+@app.command()
+def demo(
+    seed: Annotated[int, typer.Option(help="Seed of everything random.", min=0, max=2**32 - 1)] = 0,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path(
+        "liftcluster-demo.html"
+    ),
+) -> None:
+    """Compare and combine clusterings of 1,797 handwritten digits, and write a page about it.
+
+    Needs no files: the digits come with scikit-learn.
+    """
+    check_target(out, (".html", ".htm"))
+    from .demo import run_demo
+    from .showing import make_console
+
+    run_demo(make_console(), seed, out)
+
+
+@app.command()
+def measures() -> None:
+    """List every distance between clusterings, its requirements and properties."""
+    from .demo import show_measures
+    from .showing import make_console
+
+    show_measures(make_console())
+
+
+@app.command()
+def methods() -> None:
+    """List every consensus method, its requirements and reference."""
+    from .demo import show_methods
+    from .showing import make_console
+
+    show_methods(make_console())
 
 
 def _read(
@@ -263,17 +301,19 @@ def _read(
 def _files_read(
     points: Path, labels_file: list[Path] | None, memberships: list[str] | None
 ) -> list[Path]:
-    """Every file that might be read; memberships are columns more often than files."""
+    """Every file that may be read; memberships may be columns or files."""
     return [points, *(labels_file or []), *(Path(m.split("=", 1)[-1]) for m in memberships or [])]
 
 
 def _as_lists(tables: dict[str, Any]) -> dict[str, Any]:
     return {
         "measures": {
-            name: {
-                "value": [[e.value for e in row] for row in rows],
-                "error": [[e.error for e in row] for row in rows],
-            }
-            for name, rows in tables.items()
+            name: {"value": matrix.values, "error": matrix.errors}
+            for name, matrix in tables.items()
         }
     }
+
+
+def main(args: Sequence[str] | None = None) -> NoReturn:
+    """Run a command of ``liftcluster`` and exit."""
+    run(app, args)

@@ -1,4 +1,4 @@
-"""What the command line shows without any files: a demo on real points, and the measures."""
+"""The demo on handwritten digits, and the tables of measures and methods."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from rich.console import Console
 from rich.table import Table
 
 from .._util.typing import FloatArray
-from ..combination.combining import Consensus, consensus
+from ..combination.combining import consensus
 from ..combination.methods.registry import METHODS
-from ..comparison.comparing import compare, distance_matrix
+from ..comparison.comparing import compare
 from ..comparison.comparison import Comparison
+from ..comparison.distances import distance_matrix
 from ..comparison.measures.registry import MEASURES, Measure
 from ..partitions.partition import Partition
 from ..representation.representation import Representation
 from ..representation.samples import represent
-from ..viz.report import make_report
-
-__all__ = ["run_demo", "show_measures", "show_methods"]
+from ..viz.report.build import make_report
 
 
 def run_demo(console: Console, seed: int, page: Path) -> None:
-    """Compare, combine, and write a page about it."""
+    """Compare and combine clusterings, and write a page about them."""
     from sklearn.cluster import AgglomerativeClustering, KMeans
     from sklearn.datasets import load_digits
 
@@ -65,7 +64,7 @@ def run_demo(console: Console, seed: int, page: Path) -> None:
 
 
 def _combine(console: Console, X: FloatArray, digits: Partition, seed: int) -> Partition:
-    """A consensus of several clusterings, none of which knows the digits, and how it does."""
+    """A consensus of several clusterings that do not use the classes, compared with these."""
     from sklearn.cluster import AgglomerativeClustering, KMeans
 
     inputs = {
@@ -76,7 +75,6 @@ def _combine(console: Console, X: FloatArray, digits: Partition, seed: int) -> P
     }
     inputs["Ward"] = Partition.from_labels(AgglomerativeClustering(10).fit(X).labels_)
     found = consensus(inputs, 10, X, rng=seed)
-    assert isinstance(found, Consensus)
     console.print(
         "\n[bold]A consensus of five clusterings[/bold] that know nothing of the digits' names"
     )

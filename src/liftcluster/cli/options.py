@@ -3,48 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
 from .._util.checks import check_bandwidth_rule, check_choice, check_count, check_positive
 from .._util.names import KernelName, LiftName, MeasureName, MethodName
 from ..io import InputError, split_names
-
-__all__ = [
-    "Bandwidth",
-    "Columns",
-    "Components",
-    "Debug",
-    "Id",
-    "Json",
-    "Kernel",
-    "Labels",
-    "LabelsFile",
-    "LabelsOnly",
-    "Lift",
-    "Measures",
-    "Memberships",
-    "Method",
-    "Points",
-    "Quiet",
-    "Seed",
-    "Standardize",
-    "Tolerance",
-    "Verbose",
-    "as_lifting",
-    "as_measures",
-    "as_method",
-    "as_n_clusters",
-    "names_of",
-]
+from ..lifts.settings import Fourier, Grid, Nystroem, Structured
 
 KERNELS, LIFTS = get_args(KernelName), get_args(LiftName)
 MEASURES, METHODS = get_args(MeasureName), get_args(MethodName)
 
-_FILES = "Which file and which columns"
-_LIFTING = "How points are lifted"
-_OUTPUT = "What is shown"
+_FILES = "Files and columns"
+_LIFTING = "Lift"
+_OUTPUT = "Output"
 
 
 def _complete(choices: Any) -> Any:
@@ -62,7 +35,7 @@ Points = Annotated[
     typer.Argument(
         help="The points: CSV or TSV (also .gz), Parquet, npy, npz or h5ad.",
         show_default=False,
-        readable=False,  # whether it is, the reader of files says better
+        readable=False,  # the reader of files has better messages
     ),
 ]
 Columns = Annotated[
@@ -70,8 +43,8 @@ Columns = Annotated[
     typer.Option(
         "--columns",
         "-c",
-        help="Coordinates: names or patterns (pc*), with commas between. Default: all columns of "
-        "numbers that serve for nothing else.",
+        help="Coordinates: names or patterns (pc*), separated by commas. Default: all numeric "
+        "columns that are not used otherwise.",
         rich_help_panel=_FILES,
         show_default=False,
     ),
@@ -81,8 +54,8 @@ Labels = Annotated[
     typer.Option(
         "--labels",
         "-l",
-        help="Columns that hold one clustering each, with commas between. Empty cells, NA and -1 "
-        "are points in no cluster.",
+        help="Columns that hold one clustering each, separated by commas. Empty cells, NA and -1 "
+        "are noise.",
         rich_help_panel=_FILES,
         show_default=False,
     ),
@@ -111,7 +84,7 @@ Id = Annotated[
     str | None,
     typer.Option(
         "--id",
-        help="Column by which rows of several files belong together. Default: by their order.",
+        help="Column by which rows of several files are matched. Default: by their order.",
         rich_help_panel=_FILES,
         show_default=False,
     ),
@@ -120,8 +93,7 @@ Standardize = Annotated[
     bool,
     typer.Option(
         "--standardize",
-        help="Shift and scale each coordinate to mean 0 and standard deviation 1, so that none "
-        "outweighs the others by its unit.",
+        help="Shift and scale each coordinate to mean 0 and standard deviation 1.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -129,7 +101,7 @@ LabelsOnly = Annotated[
     bool,
     typer.Option(
         "--labels-only",
-        help="Look at labels alone, not at where the points are.",
+        help="Use labels alone, without the points.",
         rich_help_panel=_FILES,
     ),
 ]
@@ -138,7 +110,7 @@ Measures = Annotated[
     typer.Option(
         "--measures",
         "--measure",
-        help="Distances, with commas between; `liftcluster measures` lists them.",
+        help="Distances, separated by commas; `liftcluster measures` lists them.",
         autocompletion=_complete(MEASURES),
         show_default=False,
     ),
@@ -164,7 +136,7 @@ Bandwidth = Annotated[
     str,
     typer.Option(
         "--bandwidth",
-        help="What counts as near: a number, or a rule such as median or median/4.",
+        help="Bandwidth of the kernel: a number, or a rule such as median or median/4.",
         rich_help_panel=_LIFTING,
     ),
 ]
@@ -181,7 +153,7 @@ Components = Annotated[
     int | None,
     typer.Option(
         "--n-components",
-        help="Number of random features. Default: 2048 where they are used.",
+        help="Number of features of --lift fourier, structured, grid or nystroem. Default: 2048.",
         min=1,
         rich_help_panel=_LIFTING,
         show_default=False,
@@ -191,7 +163,8 @@ Tolerance = Annotated[
     float | None,
     typer.Option(
         "--tol",
-        help="Add random features until no distance between clusters has a larger standard error.",
+        help="Add features of --lift fourier or structured until no distance between clusters has "
+        "a larger standard error.",
         rich_help_panel=_LIFTING,
         show_default=False,
     ),
@@ -215,7 +188,7 @@ Verbose = Annotated[
     typer.Option(
         "--verbose",
         "-v",
-        help="Also say which lift was taken, its errors, and what was left out and why.",
+        help="Also show the lift, its errors, and which measures were left out and why.",
         rich_help_panel=_OUTPUT,
     ),
 ]
@@ -255,15 +228,34 @@ def as_lifting(
     seed: int,
     tol: float | None = None,
 ) -> dict[str, Any]:
-    """The options of a lift, wrong ones refused before a large file is read."""
-    lifting: dict[str, Any] = {
+    """The options of a lift, checked before a large file is read."""
+    return {
         "kernel": check_choice(kernel, KERNELS, "--kernel"),
         "bandwidth": _as_bandwidth(bandwidth),
-        "lift": check_choice(lift, LIFTS, "--lift"),
-        "n_components": n_components,
+        "lift": _as_lift(check_choice(lift, LIFTS, "--lift"), n_components, tol),
         "rng": seed,
     }
-    return lifting if tol is None else lifting | {"tol": check_positive(tol, "--tol")}
+
+
+def _as_lift(name: str, n_components: int | None, tol: float | None) -> Any:
+    """A name, or settings where some are given."""
+    given = {"--n-components": n_components, "--tol": tol}
+    given = {option: value for option, value in given.items() if value is not None}
+    takes = {
+        "--n-components": {"fourier": Fourier, "structured": Structured, "nystroem": Nystroem}
+        | {"grid": Grid},
+        "--tol": {"fourier": Fourier, "structured": Structured},
+    }
+    for option in given:
+        if name not in takes[option]:
+            raise InputError(f"{option} needs --lift {' or '.join(takes[option])}, not {name}")
+    if not given:
+        return name
+    if len(given) == 2:
+        raise InputError("give either --n-components or --tol, which takes as many as it needs")
+    if tol is not None:
+        return takes["--tol"][name](tol=check_positive(tol, "--tol"))
+    return takes["--n-components"][name](n_components=n_components)
 
 
 def _as_bandwidth(text: str) -> Any:
@@ -279,12 +271,10 @@ def _as_bandwidth(text: str) -> Any:
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def as_n_clusters(text: str) -> int | str:
+def as_n_clusters(text: str) -> int | Literal["auto"]:
     if text == "auto":
-        return text
+        return "auto"
     try:
         return check_count(int(text), "--n-clusters")
     except ValueError:
-        raise InputError(
-            f"--n-clusters must be a whole number from 1, or auto; got {text!r}"
-        ) from None
+        raise InputError(f"--n-clusters must be an integer from 1, or auto; got {text!r}") from None

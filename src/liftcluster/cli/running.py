@@ -1,4 +1,4 @@
-"""From the shell and back: arguments in, exit code out, one line for each mistake."""
+"""Running a command: arguments in, exit code out, one line for each error."""
 
 from __future__ import annotations
 
@@ -13,19 +13,16 @@ from typing import Any, NoReturn
 
 import typer
 
-from . import commands, tour  # noqa: F401  they enter the application
-from .application import app
 from .stopping import Stop, stoppable
 from .text import visible
 
-__all__ = ["main"]
-
+_NO_MEMORY = "there is not enough memory; take fewer points, or --lift fourier"
 _PACKAGES = (__name__.split(".")[0], "reproduction")
 
 # What typer raises for wrong arguments, wherever it keeps it: its own click or the real one.
 _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
-# What the library says to who writes Python, as the command line says it.
+# Messages of the library in the terms of the command line.
 _WORDS = {
     r'\b(lift|method)="(\w+)"': r"--\1 \2",
     r"\bgive n_clusters\b": "give --n-clusters",
@@ -37,12 +34,10 @@ _WORDS = {
 }
 
 
-def main(
-    args: Sequence[str] | None = None,
-    application: typer.Typer = app,
-    program: str = "liftcluster",
+def run(
+    application: typer.Typer, args: Sequence[str] | None = None, program: str = "liftcluster"
 ) -> NoReturn:
-    """Run a command and exit: 0 done, 2 the input is to be mended, 1 our fault, 130 stopped."""
+    """Run a command and exit: 0 success, 2 invalid input, 1 internal error, 130 interrupted."""
     _open_streams()
     given = sys.argv[1:] if args is None else list(args)
     stop = Stop()
@@ -62,10 +57,10 @@ def main(
 def _run(args: list[str], application: typer.Typer, program: str) -> int:
     try:
         code = int(application(args, prog_name=program, standalone_mode=False) or 0)
-        if code == 130:  # how typer passes on an interrupt
+        if code == 130:  # typer's code for an interrupt
             raise KeyboardInterrupt
         return code
-    except SystemExit as stopped:  # typer and rich exit so when the reader of a pipe has gone
+    except SystemExit as stopped:  # typer and rich exit so when a pipe is closed
         return 0 if stopped.code == 1 else int(stopped.code or 0)
     except typer.Abort:
         raise KeyboardInterrupt from None
@@ -80,14 +75,14 @@ def _run(args: list[str], application: typer.Typer, program: str) -> int:
 
 
 def _explain(error: Exception) -> int:
-    """One line about an error, and whose it is."""
+    """One line about an error; the exit code says whether the input or this package caused it."""
     if isinstance(error, _UsageError):
         return _say(f"{error.format_message().rstrip('.')}; see liftcluster --help", 2)
     if isinstance(error, OSError):
         where = error.filename or "the output cannot be written"
         return _say(f"{where}: {error.strerror or error}", 2)
     if isinstance(error, MemoryError):
-        return _say(_in_options(str(error)) if _is_ours(error) else _not_enough(error), 2)
+        return _say(_in_options(str(error)) if _is_ours(error) else f"{_NO_MEMORY} ({error})", 2)
     if isinstance(error, ValueError | TypeError | ImportError) and _is_ours(error):
         return _say(_in_options(str(error)), 2)
     return _say(
@@ -97,13 +92,8 @@ def _explain(error: Exception) -> int:
     )
 
 
-def _not_enough(error: MemoryError) -> str:
-    """What to do about memory that nobody thought of."""
-    return f"there is not enough memory; take fewer points, or --lift fourier ({error})"
-
-
 def _is_ours(error: Exception) -> bool:
-    """Whether the package itself raised it, to say that the input is wrong."""
+    """Whether this package raised the error, which is then about the input."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     raised_in = frames[-1].f_globals.get("__name__", "") if frames else ""
     return raised_in.split(".")[0] in _PACKAGES
@@ -129,10 +119,9 @@ def _asked(args: list[str], *names: str) -> bool:
 
 
 def _open_streams() -> None:
-    """Make the streams take any name, and put something in the place of those that are closed.
+    """Replace closed standard streams, so that no file gets their numbers, and escape any name.
 
-    In order, so that no file of ours is given the number of a stream. What cannot be written to
-    stdout is an error, so its substitute is one that only reads; messages may get lost.
+    Output that cannot be written is an error, so stdout is replaced by a read-only file.
     """
     for name, flags in {"stdin": os.O_RDONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}.items():
         if getattr(sys, name) is None:
@@ -143,11 +132,11 @@ def _open_streams() -> None:
 
 
 def _flush(code: int) -> int:
-    """Write out what is left; a full disk or a closed pipe shows only now, if not before."""
+    """Flush stdout; a full disk or a closed pipe may be noticed only now."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        # Python flushes once more when it ends, and would complain then.
+        # Python flushes again at exit, and would report the error a second time.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return code if code or isinstance(error, BrokenPipeError) else _explain(error)
     return code

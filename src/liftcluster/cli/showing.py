@@ -1,4 +1,4 @@
-"""What the commands print: tables for people, JSON for machines."""
+"""Output of the commands: tables, or JSON."""
 
 from __future__ import annotations
 
@@ -15,24 +15,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..combination.combining import Consensus
+from ..combination.result import Consensus
+from ..comparison.comparing import DistanceMatrix
 from ..comparison.comparison import Comparison, Estimate
 from ..io import Clusterings, write_csv
 from .text import visible
 
-__all__ = [
-    "consensus_as_dict",
-    "make_console",
-    "show_comparison",
-    "show_consensus",
-    "show_csv",
-    "show_json",
-    "show_lift",
-    "show_matrix",
-    "show_notes",
-]
-
-_WIDE = 120  # columns where there is no terminal to ask
+_WIDE = 120  # columns without a terminal
 
 
 def make_console() -> Console:
@@ -51,7 +40,7 @@ def show_json(values: Mapping[str, Any]) -> None:
 
 
 def show_csv(columns: Mapping[str, Any]) -> None:
-    """Columns on stdout as they would be in a file: UTF-8, whatever the terminal speaks."""
+    """Columns on stdout as in a file: UTF-8, whatever the encoding of the terminal."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="")
     write_csv(sys.stdout, columns)
@@ -76,15 +65,15 @@ def show_comparison(console: Console, found: Comparison, verbose: bool) -> None:
             console.print(Text(f"left out: {measure}: {reason}"))
 
 
-def show_matrix(
-    console: Console, measure: str, names: list[str], estimates: list[list[Estimate]]
-) -> None:
+def show_matrix(console: Console, measure: str, names: list[str], matrix: DistanceMatrix) -> None:
     table = Table(title=f"{measure} between them")
     table.add_column("")
     for name in names:
         table.add_column(Text(visible(name)), justify="right")
-    for name, row in zip(names, estimates, strict=True):
-        table.add_row(Text(visible(name)), *map(str, row))
+    for i, name in enumerate(names):
+        row = zip(matrix.values[i], matrix.errors[i], strict=True)
+        cells = [Estimate(value, None if np.isnan(error) else error) for value, error in row]
+        table.add_row(Text(visible(name)), *map(str, cells))
     console.print(table)
 
 
@@ -112,7 +101,7 @@ def show_consensus(console: Console, found: Consensus, verbose: bool) -> None:
 
 
 def consensus_as_dict(found: Consensus, read: Clusterings, out: str | None) -> dict[str, Any]:
-    """A consensus as plain values; its labels are there unless they went to a file."""
+    """A consensus as plain values, with labels unless they were written to a file."""
     lift = None if found.representation is None else found.representation.lift
     values: dict[str, Any] = {
         "method": found.method,
@@ -145,7 +134,7 @@ def show_lift(console: Console, representation: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON knows: no arrays, no infinity (an error that one draw cannot tell), no objects."""
+    """Values that JSON can hold: no arrays, no infinity, no other objects."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Ctrl-C and kill, answered within a second whatever the work is doing."""
+"""Interrupts: a command ends within a second of Ctrl-C or kill, whatever it is doing."""
 
 from __future__ import annotations
 
@@ -14,17 +14,15 @@ from typing import NoReturn
 
 from .._util.files import remove_unfinished
 
-__all__ = ["Stop", "stoppable"]
-
 _SIGNALS = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
-_PATIENCE = 0.5  # seconds in which the work may end by itself
+_GRACE_PERIOD = 0.5  # seconds in which the work may end by itself
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
 class Stop:
-    """Whether somebody wants the command to stop, and by which signal."""
+    """Whether the command was interrupted, and by which signal."""
 
     def __init__(self) -> None:
         self.wanted = False
@@ -35,14 +33,14 @@ class Stop:
         return 128 + self.signal
 
     def __call__(self, number: int, frame: FrameType | None) -> NoReturn:
-        """Interrupt the work; impatience must not interrupt its tidying up."""
+        """Interrupt the work; further signals must not interrupt its cleanup."""
         for each in _SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         self.wanted, self.signal = True, number
         raise KeyboardInterrupt
 
     def end(self, code: int) -> NoReturn:
-        """Where Python might end by the signal instead, or wait for threads."""
+        """Exit without the end of Python, which might wait for threads or use another code."""
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
@@ -52,56 +50,56 @@ class Stop:
 
 @contextmanager
 def stoppable(stop: Stop) -> Iterator[None]:
-    """Interrupt the work inside when a signal asks for it, and end the process if that is no help.
+    """Interrupt the work inside on a signal, and end the process if that does not suffice.
 
-    Python passes a signal on only between two of its own steps, and a long call into a library,
-    such as a large transport, is one step. So a thread learns of the signal as well, waits for a
-    moment, removes what is half written and ends the process.
+    Python handles a signal only between two bytecodes, and a long call into a library, such as a
+    large transport problem, is one of them. So a thread is notified as well, waits for a moment,
+    removes unfinished files and ends the process.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread hears signals
+        yield  # only the main thread receives signals
         return
     before = {number: signal.getsignal(number) for number in _SIGNALS}
-    # Those that are ignored stay so, as nohup wants it and a shell for what is in the background.
-    heeded = {number for number, handler in before.items() if handler is not signal.SIG_IGN}
+    # Ignored signals stay ignored, as nohup and background jobs need it.
+    handled = {number for number, handler in before.items() if handler is not signal.SIG_IGN}
     ended = threading.Event()
-    heard, told = socket.socketpair()
-    told.setblocking(False)
-    watch = threading.Thread(target=_watch, args=(heard, heeded, ended), daemon=True)
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
+    watch = threading.Thread(target=_watch, args=(receiver, handled, ended), daemon=True)
     watch.start()
-    earlier = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+    earlier = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     try:
-        for number in heeded:
+        for number in handled:
             signal.signal(number, stop)
         yield
     finally:
         ended.set()
-        if not stop.wanted:  # else the process is about to end, and nobody need ask twice
-            for number in heeded:
+        if not stop.wanted:  # otherwise the process is about to end
+            for number in handled:
                 signal.signal(number, before[number])
         signal.set_wakeup_fd(earlier)
-        told.close()  # which the thread hears, and ends
+        sender.close()  # ends the thread
         watch.join()
-        heard.close()
+        receiver.close()
 
 
-def _watch(heard: socket.socket, heeded: set[int], ended: threading.Event) -> None:
-    while number := heard.recv(1):
-        if number[0] in heeded:
-            if not ended.wait(_PATIENCE):
+def _watch(receiver: socket.socket, handled: set[int], ended: threading.Event) -> None:
+    while number := receiver.recv(1):
+        if number[0] in handled:
+            if not ended.wait(_GRACE_PERIOD):
                 _end(128 + number[0])
             return
 
 
 def _release_semaphores() -> None:
-    """Those of processes that worked for the command: Python warns of what nobody gave back."""
+    """Release the semaphores of worker processes, about which Python would warn."""
     if (util := sys.modules.get("multiprocessing.util")) is not None:
-        with suppress(Exception):  # whatever goes wrong, the process is about to end
+        with suppress(Exception):
             util._run_finalizers(0)
 
 
 def _end(code: int) -> NoReturn:
-    """Leave at once: no lock is waited for, so nothing that the work holds can prevent it."""
+    """Exit at once, without waiting for any lock that the work may hold."""
     remove_unfinished()
     with suppress(OSError):
         if sys.stderr is not None and os.isatty(2):

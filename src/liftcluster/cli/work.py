@@ -1,86 +1,66 @@
-"""What the commands compute: calls of the library, with a sign of life while they run."""
+"""What the commands compute: calls of the library, with a progress indicator."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from .._util.progress import busy
-from ..combination.combining import Consensus, consensus
-from ..comparison.comparing import compare, distance_matrix
-from ..comparison.comparison import Comparison, Estimate
+from ..combination.combining import consensus
+from ..combination.result import Consensus
+from ..comparison.comparing import DistanceMatrix, compare, compare_all, distance_matrices
+from ..comparison.comparison import Comparison
+from ..comparison.distances import distance_matrix
 from ..comparison.measures.registry import MEASURES
 from ..io import Clusterings
+from ..lifts.choice import Lifting
 from ..representation.representation import Representation
-from ..representation.samples import represent
-from ..viz.report import make_report
-
-__all__ = ["combine", "compare_all", "compare_two", "consensus_columns", "make_page"]
+from ..viz.report.build import make_report
 
 
 def compare_two(read: Clusterings, measures: list[str], lifting: Mapping[str, Any]) -> Comparison:
     (first, a), (second, b) = read.partitions.items()
     options: dict[str, Any] = {"measures": measures or None, "names": (first, second), **lifting}
-    if any(MEASURES[name].slow for name in measures):  # which have a bar of their own
+    if any(MEASURES[name].slow for name in measures):  # these have a progress bar of their own
         return compare(a, b, read.X, **options)
     with busy(f"comparing {first} and {second}"):
         return compare(a, b, read.X, **options, progress=False)
 
 
-def compare_all(
+def compare_every_two(
     read: Clusterings, measures: list[str], lifting: Mapping[str, Any]
-) -> tuple[dict[str, list[list[Estimate]]], Representation | None]:
+) -> tuple[dict[str, DistanceMatrix], Representation | None]:
     """Every two of several clusterings under some measures, lifted once."""
-    # A soft clustering is not at distance zero from itself by pairs of points, which would puzzle.
-    usual = [
-        name
-        for name, fits in {
-            "lift_emd": read.X is not None,
-            "adjusted_rand": all(p.is_hard for p in read.partitions.values()) or read.X is None,
-        }.items()
-        if fits
-    ]
-    wanted = measures or usual
-    rep = None
-    if read.X is not None and any(MEASURES[name].needs == "vectors" for name in wanted):
-        with busy(f"lifting {len(read.X):,} points"):
-            rep = represent(read.X, read.partitions, **lifting)
-    found = {}
-    for name in wanted:
-        if rep is not None and MEASURES[name].needs == "vectors":
-            found[name] = _lifted(name, rep, len(read.partitions))
-        else:
-            D = distance_matrix(read.partitions, read.X, measure=name, **lifting)
-            found[name] = [[Estimate(float(value)) for value in row] for row in D]
-    return found, rep
+    # By pairs of points a soft clustering is not at distance zero from itself.
+    usual = {
+        "lift_emd": read.X is not None,
+        "adjusted_rand": all(p.is_hard for p in read.partitions.values()) or read.X is None,
+    }
+    wanted = measures or [name for name, fits in usual.items() if fits]
+    options = dict(lifting)
+    rng = options.pop("rng")
+    with busy(f"comparing {len(read.partitions)} clusterings"):
+        if not any(MEASURES[name].needs == "vectors" for name in wanted):
+            matrices = {}
+            for name in wanted:
+                D = distance_matrix(read.partitions, read.X, measure=name, **options)  # type: ignore[arg-type]
+                matrices[name] = DistanceMatrix(D, np.full_like(D, np.nan))
+            return matrices, None
+        found, rep = compare_all(
+            read.partitions, read.X, measures=wanted, lifting=Lifting.of(**options), rng=rng
+        )
+        return distance_matrices(found, read.partitions, read.X), rep
 
 
-def _lifted(name: str, rep: Representation, m: int) -> list[list[Estimate]]:
-    measure = MEASURES[name]
-    assert measure.error is not None
-    error = measure.error
-    return [
-        [
-            Estimate(float(measure.function(rep[i], rep[j])), error(rep[i], rep[j]))
-            if i != j
-            else Estimate(0.0, 0.0)
-            for j in range(m)
-        ]
-        for i in range(m)
-    ]
-
-
-def combine(read: Clusterings, n_clusters: int | str, **options: Any) -> Consensus:
+def combine(read: Clusterings, n_clusters: int | Literal["auto"], **options: Any) -> Consensus:
     with busy(f"combining {len(read.partitions)} clusterings"):
-        found = consensus(read.partitions, n_clusters, read.X, **options)
-    assert isinstance(found, Consensus)  # what is in memory stays there
-    return found
+        return consensus(read.partitions, n_clusters, read.X, **options)
 
 
 def consensus_columns(found: Consensus, read: Clusterings) -> dict[str, Any]:
-    """What is written: ids where there are some, labels, confidence, memberships."""
+    """The columns that are written: ids if there are any, labels, confidence, memberships."""
     ids = {} if read.ids is None else {str(read.id_name): np.asarray(read.ids)}
     return ids | {
         "consensus": np.asarray(found.labels),

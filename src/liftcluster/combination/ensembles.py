@@ -1,4 +1,4 @@
-"""Several clusterings of the same points, to compare and combine."""
+"""Ensembles of base clusterings to compare and combine."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .._util.checks import check_choice, check_count
 from .._util.memory import check_memory
 from .._util.typing import Array, FloatArray, RngLike
-from .._util.validation import as_points, check_choice, check_count, make_rng
+from .._util.validation import as_points, make_rng
+from .._util.warning import warn
 from ..partitions.partition import Partition
 
-__all__ = ["base_partitions"]
-
-_MOST_POINTS = 30_000  # whose pairwise distances fit in memory
+_MAX_POINTS = 30_000  # whose pairwise distances fit in memory
 
 
 def base_partitions(
@@ -25,13 +25,18 @@ def base_partitions(
     Parameters
     ----------
     X : (n, d) array-like
+        The points.
     n_clusters : int
+        Number of clusters, or the smallest one for "kmeans".
     kind : "paper" or "kmeans"
         "paper": k-means and single, average, complete and Ward linkage, each into ``n_clusters``
         (the paper's section 6; linkages need O(n²) memory, so up to 30,000 points). "kmeans":
-        ``n_partitions`` k-means, each with one seeding and a random number of clusters between
-        ``n_clusters`` and min(√n, 50).
+        ``n_partitions`` runs of k-means, each with one initialisation and a random number of
+        clusters between ``n_clusters`` and min(√n, 50).
     rng : int, Generator or None
+        Seeds k-means and draws the numbers of clusters.
+    n_partitions : int
+        Number of partitions of kind "kmeans".
 
     Examples
     --------
@@ -54,17 +59,17 @@ def base_partitions(
     def kmeans(k: int, n_init: int) -> Partition:
         model = KMeans(k, n_init=n_init, random_state=int(rng.integers(2**31)))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # said below, for all kinds alike
+            warnings.simplefilter("ignore", ConvergenceWarning)  # see _warn_if_fewer
             return Partition.from_labels(model.fit(points).labels_)
 
     if kind == "kmeans":
         count = check_count(n_partitions, "n_partitions")
         top = max(k, min(int(np.sqrt(n)), 50))
-        return _said(k, [kmeans(int(rng.integers(k, top + 1)), 1) for _ in range(count)])
-    if n > _MOST_POINTS:
+        return _warn_if_fewer(k, [kmeans(int(rng.integers(k, top + 1)), 1) for _ in range(count)])
+    if n > _MAX_POINTS:
         raise ValueError(
-            f"linkages of {n:,} points need all their distances; up to {_MOST_POINTS:,} do. Use "
-            'kind="kmeans"'
+            f"linkage needs all pairwise distances, so at most {_MAX_POINTS:,} points, got {n:,}; "
+            'use kind="kmeans"'
         )
     check_memory(8 * n * n, f"all distances of {n:,} points", 'use kind="kmeans"')
     if n == 1:
@@ -72,26 +77,22 @@ def base_partitions(
     distances = pdist(points)
     trees = [linkage(distances, how) for how in ("single", "average", "complete", "ward")]
     linked = [Partition.from_labels(fcluster(tree, k, "maxclust")) for tree in trees]
-    return _said(k, [kmeans(k, 10), *linked])
+    return _warn_if_fewer(k, [kmeans(k, 10), *linked])
 
 
 def _in_safe_units(points: Array) -> FloatArray:
-    """The points, scaled where their squares would overflow or vanish in float64."""
+    """The points, scaled if their squares would overflow or underflow in float64."""
     points = np.asarray(points, dtype=np.float64)
-    largest = float(np.abs(points).max())
-    if largest == 0 or 1e-100 < largest < 1e100:
-        return points
-    return np.asarray(points / largest)
+    largest = np.abs(points).max()
+    return points if largest == 0 or 1e-100 < largest < 1e100 else points / largest
 
 
-def _said(k: int, partitions: list[Partition]) -> list[Partition]:
-    """The partitions, with a word where points coincide so that there are fewer clusters."""
+def _warn_if_fewer(k: int, partitions: list[Partition]) -> list[Partition]:
+    """The partitions; warns if some have fewer than k clusters because points coincide."""
     fewest = min(p.k for p in partitions)
     if fewest < k:
-        warnings.warn(
-            f"{k} clusters were asked for, but some partitions have only {fewest}: too few points "
-            "lie in different places",
-            UserWarning,
-            stacklevel=3,
+        warn(
+            f"{k} clusters were asked for, but some partitions have only {fewest}: there are "
+            "too few distinct points"
         )
     return partitions

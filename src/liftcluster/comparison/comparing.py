@@ -1,254 +1,71 @@
-"""How far apart clusterings are: one number, a matrix of them, or everything about two."""
+"""Comparisons of two clusterings, or of every two of several."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from itertools import combinations, product
-from os import PathLike
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from .._util.checks import check_choice, checked_keywords
+from .._util.names import MeasureName
 from .._util.progress import progress_bar
-from .._util.typing import FloatArray, Points, RngLike
-from .._util.validation import check_choice
-from ..kernels.kernel import as_kernel
+from .._util.typing import BandwidthLike, FloatArray, Points, RngLike
+from ..kernels.kernel import KernelLike
+from ..lifts.choice import Lifting, LiftLike
 from ..partitions.partition import Partition, as_partitions
-from ..representation.counts import count_clusters
-from ..representation.samples import represent, represent_streams
-from ..streaming.streams import Stream, as_stream, needs_stream
-from .comparison import Comparison, Estimate, explain
-from .inputs import AnySides, Sides, check_pairs_fit, make_any_sides, needs_no_points, refuse
+from ..representation.representation import Representation
+from ..representation.samples import represent_in_memory
+from .comparison import Comparison, Estimate, find_moves
+from .distances import distance_matrix
+from .inputs import (
+    LiftedPair,
+    Pair,
+    PairInMemory,
+    check_applicable,
+    check_pairs_fit,
+    compute,
+    inputs_for,
+    is_lifted,
+    make_pair,
+    why_not_applicable,
+)
+from .measures.lifted import lift_emd_error, lift_transport
 from .measures.registry import MEASURES, Measure
-
-__all__ = ["compare", "compare_all", "distance", "distance_matrix"]
 
 _SLOW_ABOVE = 2000  # points beyond which compare leaves slow measures out
 
 
-def distance(
-    a: Any,
-    b: Any,
-    X: Points = None,
-    *,
-    Y: Points = None,
-    measure: str = "lift_emd",
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    lift: Any = "auto",
-    n_components: int | None = None,
-    sampling: str = "auto",
-    tol: float | None = None,
-    weights: Any = None,
-    rng: RngLike = None,
-    progress: bool | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    **options: Any,
-) -> float:
-    """How far apart two partitions are, under any measure of ``MEASURES``.
-
-    Parameters
-    ----------
-    a, b : labels, memberships or Partition
-    X : (n, d) array-like or source of blocks, optional
-        The points. Measures that see only labels do without. What is not in memory is read in
-        blocks, labels too (see :func:`liftcluster.represent`); measures that look at pairs of
-        points need them in memory.
-    Y : (n', d) array-like, optional
-        The points of b, where they are not those of a: another sample, another size, another day.
-    measure : str
-        A name in ``liftcluster.MEASURES``.
-    kernel, bandwidth, lift, n_components, sampling, tol, rng
-        How lifted measures lift; as for :func:`liftcluster.represent`.
-    weights : (n,) array-like, optional
-        Weights of the points; with Y, a pair of them.
-    progress : bool, optional
-        Show a bar for what takes long; by default on a terminal, after two seconds.
-    checkpoint : path, optional
-        Where the sums of lifted points are kept, so that interrupted work can go on; as for
-        :func:`liftcluster.represent`.
-    **options
-        Of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` of spri and spari.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    Moving the boundary is cheap, swapping the ends is not; the Rand distance sees no difference:
-
-    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
-    >>> truth, near, far = [0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 1, 1], [1, 0, 0, 1, 1, 0]
-    >>> [round(distance(truth, p, X), 3) for p in (near, far)]
-    [0.164, 0.514]
-    >>> [round(distance(truth, p, measure="rand"), 3) for p in (near, far)]
-    [0.533, 0.533]
-    """
-    chosen = MEASURES[check_choice(measure, MEASURES, "measure")]
-    sides = make_any_sides(
-        a,
-        b,
-        X,
-        Y,
-        weights,
-        kernel=kernel,
-        bandwidth=bandwidth,
-        lift=lift,
-        n_components=n_components,
-        sampling=sampling,
-        tol=tol,
-        rng=rng,
-        progress=progress,
-        checkpoint=checkpoint,
-    )
-    refuse(sides, chosen)
-    return sides.value(chosen, options, progress)
-
-
-def distance_matrix(
-    partitions: Any,
-    X: Points = None,
-    *,
-    measure: str = "lift_emd",
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    lift: Any = "auto",
-    n_components: int | None = None,
-    sampling: str = "auto",
-    tol: float | None = None,
-    weights: Any = None,
-    rng: RngLike = None,
-    progress: bool | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    **options: Any,
-) -> FloatArray:
-    """Distances between every two of m partitions of the same points, lifted once.
-
-    Parameters
-    ----------
-    partitions : sequence or mapping of labels, memberships or Partition
-    progress : bool, optional
-        Show a bar; by default on a terminal, after two seconds.
-    X, measure, kernel, bandwidth, lift, n_components, sampling, tol, weights, rng, checkpoint, \
-    **options
-        As for :func:`distance`.
-
-    Returns
-    -------
-    (m, m) array
-        Row: the first argument of the measure; column: the second.
-
-    Examples
-    --------
-    >>> X = [[0.0], [1.0], [5.0]]
-    >>> distance_matrix([[0, 0, 1], [0, 1, 1], [1, 1, 0]], X, measure="rand").round(3)
-    array([[0.   , 0.667, 0.   ],
-           [0.667, 0.   , 0.667],
-           [0.   , 0.667, 0.   ]])
-    """
-    chosen = MEASURES[check_choice(measure, MEASURES, "measure")]
-    lifting = {
-        "kernel": kernel,
-        "bandwidth": bandwidth,
-        "lift": lift,
-        "n_components": n_components,
-        "sampling": sampling,
-        "tol": tol,
-        "rng": rng,
-    }
-    if checkpoint is not None or needs_stream(X, partitions, weights):
-        stream = as_stream(X, partitions, weights)
-        arguments = _streamed_arguments(stream, chosen, checkpoint, progress, lifting)
-        names = list(stream.partitions)
-    else:
-        named = as_partitions(partitions, weights)
-        arguments = _arguments(named, X, chosen, lifting)
-        names = list(named)
-    m = len(names)
-    D = np.zeros((m, m))
-    pairs = [(i, j) for i in range(m) for j in range(m) if i <= j or not chosen.is_symmetric]
-    with progress_bar(f"{measure} distances", len(pairs), show=progress) as advance:
-        for i, j in pairs:
-            D[i, j] = chosen.function(*arguments(i, j), **options)
-            if chosen.is_symmetric:
-                D[j, i] = D[i, j]
-            advance(1)
-    return D
-
-
-def _arguments(
-    named: dict[Hashable, Partition], X: Points, measure: Measure, lifting: dict[str, Any]
-) -> Callable[[int, int], tuple[Any, ...]]:
-    """What a measure is called with for two of the partitions, by position."""
-    parts = list(named.values())
-    for part in parts:
-        refuse(Sides(parts[0], part, X, None, lifting), measure)
-    if measure.needs == "vectors":
-        check_pairs_fit(parts)
-        rep = represent(X, named, **lifting)
-        return lambda i, j: (rep[i], rep[j])
-    return lambda i, j: Sides(parts[i], parts[j], X, None, lifting).arguments(measure)
-
-
-def _streamed_arguments(
-    stream: Stream,
-    measure: Measure,
-    checkpoint: str | PathLike[str] | None,
-    progress: bool | None,
-    lifting: dict[str, Any],
-) -> Callable[[int, int], tuple[Any, ...]]:
-    """The same for partitions that come in blocks: all of them in one look."""
-    names = list(stream.partitions)
-    if measure.needs == "points":
-        raise ValueError(f"{measure.name} does not apply: it wants all points in memory")
-    if measure.needs == "vectors":
-        if stream.X is None and not needs_no_points(lifting):
-            raise ValueError(f"{measure.name} does not apply: it needs the points X")
-        rep = represent_streams([stream], checkpoint=checkpoint, progress=progress, **lifting)
-        return lambda i, j: (rep[i], rep[j])
-    counts = count_clusters(stream, product(names, names), progress)
-    if not measure.soft and not all(outline.is_hard for outline in counts.outlines.values()):
-        raise ValueError(f"{measure.name} does not apply: it is not defined for soft partitions")
-    return lambda i, j: (counts.tables[names[i], names[j]].finish(),)
-
-
+@checked_keywords
 def compare(
     a: Any,
     b: Any,
     X: Points = None,
     *,
     Y: Points = None,
-    measures: Any = None,
-    names: tuple[Hashable, Hashable] = ("a", "b"),
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    lift: Any = "auto",
-    n_components: int | None = None,
-    sampling: str = "auto",
-    tol: float | None = None,
+    measures: MeasureName | Iterable[MeasureName] | None = None,
+    names: tuple[Hashable, Hashable] | None = None,
+    kernel: KernelLike = "gaussian",
+    bandwidth: BandwidthLike = "median",
+    lift: LiftLike = "auto",
     weights: Any = None,
     rng: RngLike = None,
     progress: bool | None = None,
-    checkpoint: str | PathLike[str] | None = None,
 ) -> Comparison:
-    """Everything about how two partitions differ: all measures, what moved, and where.
+    """Compare two partitions: all measures, which clusters moved, and where the points differ.
 
     Parameters
     ----------
-    a, b, X, Y, kernel, bandwidth, lift, n_components, sampling, tol, weights, rng, progress, \
-    checkpoint
+    a, b, X, Y, kernel, bandwidth, lift, weights, rng, progress
         As for :func:`distance`.
     measures : sequence of str, optional
         Names in ``MEASURES``; by default every one that applies (and, above 2,000 points, is not
         slow: spri and spari are, in more than three dimensions). What was left out, and why, is
         in ``Comparison.left_out``.
-    names : pair
-        What to call the two in tables.
-
-    Returns
-    -------
-    Comparison
+    names : pair, optional
+        Names of the two partitions in tables; by default "a" and "b", or those of representations.
 
     Examples
     --------
@@ -261,23 +78,12 @@ def compare(
     >>> found["rand"].value, found["lift_emd"].error
     (0.16666666666666666, 0.0)
     """
-    sides = make_any_sides(
-        a,
-        b,
-        X,
-        Y,
-        weights,
-        kernel=kernel,
-        bandwidth=bandwidth,
-        lift=lift,
-        n_components=n_components,
-        sampling=sampling,
-        tol=tol,
-        rng=rng,
-        progress=progress,
-        checkpoint=checkpoint,
-    )
-    return _compare_sides(sides, _asked(measures), names, progress=progress)
+    lifting, asked = Lifting.of(kernel, bandwidth, lift), check_measures(measures)
+    pair = make_pair(a, b, X, Y, weights, lifting, rng, progress)
+    _check_lifting_used(lifting, is_lifted(pair))
+    if names is None and isinstance(pair, LiftedPair):
+        names = pair.representation.partition_names[0], pair.representation.partition_names[1]
+    return _compare(pair, asked, names or ("a", "b"), progress=progress)
 
 
 def compare_all(
@@ -285,66 +91,82 @@ def compare_all(
     X: Points = None,
     *,
     measures: Any = None,
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    lift: Any = "auto",
-    n_components: int | None = None,
-    sampling: str = "auto",
-    tol: float | None = None,
-    weights: Any = None,
+    lifting: Lifting | None = None,
     rng: RngLike = None,
     progress: bool | None = None,
-) -> dict[tuple[Hashable, Hashable], Comparison]:
+) -> tuple[dict[tuple[Hashable, Hashable], Comparison], Representation | None]:
     """Compare every two of m partitions of the same points, lifted once.
 
-    Parameters
-    ----------
-    partitions : sequence or mapping of labels, memberships or Partition
-    X, measures, kernel, bandwidth, lift, n_components, sampling, tol, weights, rng, progress
-        As for :func:`compare`; for many pairs, what is slow is left out at fewer points.
-
-    Returns
-    -------
-    dict
-        From the names of two partitions, in their order, to their Comparison.
+    Returns a dict from the names of two partitions, in their order, to their Comparison; and all
+    of them lifted, if they can be.
 
     Examples
     --------
-    >>> found = compare_all({"a": [0, 0, 1], "b": [0, 1, 1], "c": [0, 1, 1]}, [[0.0], [1.0], [5.0]])
+    >>> parts = {"a": [0, 0, 1], "b": [0, 1, 1], "c": [0, 1, 1]}
+    >>> found, _ = compare_all(parts, [[0.0], [1.0], [5.0]])
     >>> {pair: round(c["rand"].value, 3) for pair, c in found.items()}
     {('a', 'b'): 0.667, ('a', 'c'): 0.667, ('b', 'c'): 0.0}
     """
-    named = as_partitions(partitions, weights)
-    lifting = {
-        "kernel": kernel,
-        "bandwidth": bandwidth,
-        "lift": lift,
-        "n_components": n_components,
-        "sampling": sampling,
-        "tol": tol,
-        "rng": rng,
-    }
-    asked = _asked(measures)
-    rep = None
-    if X is not None or needs_no_points(lifting):
+    named, asked = as_partitions(partitions), check_measures(measures)
+    lifting, rep = lifting or Lifting.of(), None
+    lifts = X is not None or not lifting.needs_points
+    _check_lifting_used(lifting, lifts)
+    if lifts:
         check_pairs_fit(named.values())
-        rep = represent(X, named, **lifting)
+        rep = represent_in_memory(lifting, [(X, named)], rng=rng)
     pairs = list(combinations(enumerate(named), 2))
     found = {}
     with progress_bar("comparisons", len(pairs), show=progress) as advance:
         for (i, first), (j, second) in pairs:
             lifted = None if rep is None else rep[[i, j]]
-            sides = Sides(named[first], named[second], X, None, lifting, lifted)
-            # One bar is enough: that of the pairs of partitions.
-            found[first, second] = _compare_sides(
-                sides, asked, (first, second), n_pairs=len(pairs), progress=False
+            pair = PairInMemory(named[first], named[second], X, None, lifting, rng, lifted)
+            # One progress bar is enough: that of the pairs of partitions.
+            found[first, second] = _compare(
+                pair, asked, (first, second), n_pairs=len(pairs), progress=False
             )
             advance(1)
-    return found
+    return found, rep
 
 
-def _asked(measures: Any) -> list[str] | None:
-    """The measures by name, or None for all that apply."""
+@dataclass(frozen=True, eq=False)
+class DistanceMatrix:
+    """One measure between all partitions; NaN where it does not apply or has no known error."""
+
+    values: FloatArray  # (m, m)
+    errors: FloatArray  # (m, m)
+
+
+def distance_matrices(
+    compared: Mapping[tuple[Hashable, Hashable], Comparison],
+    partitions: Mapping[Any, Partition],
+    X: Points,
+) -> dict[str, DistanceMatrix]:
+    """Values and errors of every measure in the comparisons of every two partitions."""
+    m, position = len(partitions), {name: i for i, name in enumerate(partitions)}
+    pairs = {(position[a], position[b]): found for (a, b), found in compared.items()}
+    all_hard = all(p.is_hard for p in partitions.values())
+    matrices = {}
+    for name in [name for name in MEASURES if any(name in c.values for c in pairs.values())]:
+        measure = MEASURES[name]
+        values, errors = np.full((m, m), np.nan), np.full((m, m), np.nan)
+        np.fill_diagonal(values, 0.0)
+        if measure.error is not None:
+            np.fill_diagonal(errors, 0.0)
+        for (i, j), comparison in pairs.items():
+            if name in comparison.values:
+                estimate = comparison[name]
+                values[i, j] = values[j, i] = estimate.value
+                errors[i, j] = errors[j, i] = np.nan if estimate.error is None else estimate.error
+        # By pairs of points a soft partition is not at distance zero from itself.
+        zero_from_itself = all_hard or measure.needs != "table"
+        if not (measure.is_symmetric and zero_from_itself) and not np.isnan(values).any():
+            values = distance_matrix(partitions, X, measure=name)  # type: ignore[arg-type]
+        matrices[name] = DistanceMatrix(values, errors)
+    return matrices
+
+
+def check_measures(measures: Any) -> list[str] | None:
+    """Measures by name, or None for all that apply."""
     if measures is None:
         return None
     if not isinstance(measures, Iterable):
@@ -355,8 +177,16 @@ def _asked(measures: Any) -> list[str] | None:
     return [check_choice(name, MEASURES, "measures") for name in asked]
 
 
-def _compare_sides(
-    sides: AnySides,
+def _check_lifting_used(lifting: Lifting, is_lifted: bool) -> None:
+    if lifting.given and not is_lifted:
+        raise ValueError(
+            f"without the points X nothing is lifted, so {', '.join(lifting.given)} cannot apply; "
+            "give X, or leave that out"
+        )
+
+
+def _compare(
+    pair: Pair,
     asked: list[str] | None,
     names: tuple[Hashable, Hashable],
     *,
@@ -365,43 +195,45 @@ def _compare_sides(
 ) -> Comparison:
     if len(names) != 2:
         raise ValueError(f"names must be two, got {names!r}")
-    values: dict[str, Estimate] = {}
     left_out: dict[str, str] = {}
-    for measure in (MEASURES[name] for name in asked or MEASURES):
-        if asked is not None:
-            refuse(sides, measure)
-        reason = sides.obstacle(measure)
-        if reason is None and asked is None:
-            reason = _patience(sides, measure, n_pairs)
-        if reason is None:
-            values[measure.name] = sides.estimate(measure, progress)
+    if asked is None:
+        for measure in MEASURES.values():
+            reason = why_not_applicable(pair, measure) or _skip_reason(pair, measure, n_pairs)
+            if reason is not None:
+                left_out[measure.name] = reason
+        asked = [name for name in MEASURES if name not in left_out]
+    else:
+        for name in asked:
+            check_applicable(pair, MEASURES[name])
+    transport = None
+    if is_lifted(pair):  # one transport problem gives lift_emd, its error and the plan
+        transport = lift_transport(*inputs_for(MEASURES["lift_emd"], pair))
+    values: dict[str, Estimate] = {}
+    for measure in (MEASURES[name] for name in asked):
+        arguments = inputs_for(measure, pair)
+        if transport is not None and measure.name == "lift_emd":
+            error = lift_emd_error(*arguments, transport=transport)
+            values[measure.name] = Estimate(transport.cost, error)
         else:
-            left_out[measure.name] = reason
-    lifted = sides.obstacle(MEASURES["lift_emd"]) is None
-    points = sides.X if isinstance(sides, Sides) else None  # blocks are not kept
-    if lifted and sides.X is None:  # a kernel that needs none: each point is its own number
-        points = as_kernel(sides.lifting["kernel"]).points(None, sides.parts[0].n)
-    return explain(
-        names,
-        values,
-        left_out,
-        sides.parts,
-        sides.representation if lifted else None,
-        points,
-    )
+            error = measure.error(*arguments) if measure.error else None
+            values[measure.name] = Estimate(compute(measure, pair, {}, progress), error)
+    if transport is None:
+        return Comparison(names, values, left_out, pair.parts, None)
+    points, n = (pair.X if isinstance(pair, PairInMemory) else None), pair.parts[0].n
+    if pair.X is None and n is not None:  # kernels that know a point by its number
+        points = pair.lifting.kernel.points(None, n)
+    rep, plan, D = pair.representation, transport.plan, transport.costs
+    moves = find_moves(plan, D, rep[0].cluster_names, rep[1].cluster_names)
+    return Comparison(names, values, left_out, pair.parts, rep, plan, D, moves, points)
 
 
-def _patience(sides: AnySides, measure: Measure, n_pairs: int) -> str | None:
-    """Why nobody would wait for a measure, if so; quadratic ones cost n² for every pair."""
+def _skip_reason(pair: Pair, measure: Measure, n_pairs: int) -> str | None:
+    """Why a measure is left out unless asked for: quadratic ones cost n² for every pair."""
     deep = measure.slow_above_d
-    if not measure.slow and (deep is None or sides.numeric_points[0].shape[1] <= deep):
+    if not measure.slow and (deep is None or pair.numeric_points[0].shape[1] <= deep):
         return None
-    n = _size(sides)
+    n = max(p.n or 0 for p in pair.parts)
     if n <= _SLOW_ABOVE and n * np.sqrt(n_pairs) <= 2 * _SLOW_ABOVE:
         return None
     pairs = f" and {n_pairs} pairs" if n_pairs > 1 else ""
     return f"slow for {n:,} points{pairs}; ask for it by name"
-
-
-def _size(sides: AnySides) -> int:
-    return max(p.n for p in sides.parts)

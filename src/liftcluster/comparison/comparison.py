@@ -1,4 +1,4 @@
-"""What a comparison found, in numbers and in words: measures, plan, moves, witness."""
+"""The result of a comparison: values of measures, transport plan, moves, witness function."""
 
 from __future__ import annotations
 
@@ -7,30 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import block_array, csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial.distance import cdist
 
 from .._util.arrays import from_device
 from .._util.extras import needs
 from .._util.html import items, paragraph, table
 from .._util.typing import FloatArray, Points
 from ..partitions.partition import Partition
-from ..representation.counts import Outline
-from ..representation.passes import map_points
+from ..representation.counts import PartitionSummary
 from ..representation.representation import Representation
-from .measures.lifted import lift_transport
+from ..streaming.passes import map_points
 from .measures.registry import MEASURES
-
-__all__ = [
-    "Comparison",
-    "Estimate",
-    "Move",
-    "explain",
-    "find_moves",
-    "summarise",
-    "witness_of_scores",
-]
 
 _MINOR = 0.2  # a flow below this share of the smaller of its two clusters is spill
 _ROUNDING = 1e-12  # a flow below this is the solver's arithmetic
@@ -80,27 +68,17 @@ class Move:
 
     def __str__(self) -> str:
         sources, targets = _listed(self.sources), _listed(self.targets)
-        what = {
-            "stayed": f"{sources} stayed as {targets}",
-            "moved": f"{sources} moved to {targets}",
-            "split": f"{sources} split into {targets}",
-            "merged": f"{sources} merged into {targets}",
-            "rearranged": f"{sources} rearranged into {targets}",
-            "spilled": f"a little of {sources} went to {targets}",
-        }[self.kind]
+        preposition = {"stayed": "as", "moved": "to"}.get(self.kind, "into")
+        what = f"{sources} {self.kind} {preposition} {targets}"
+        if self.kind == "spilled":
+            what = f"a little of {sources} went to {targets}"
         mean = "" if self.kind in ("stayed", "moved") else "mean "
         share = f"{100 * self.mass:.1f} % of the mass"
         return f"{what} ({share}, {mean}distance {self.distance:.3f})"
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "sources": list(self.sources),
-            "targets": list(self.targets),
-            "mass": self.mass,
-            "cost": self.cost,
-            "distance": self.distance,
-        }
+        clusters = {"sources": list(self.sources), "targets": list(self.targets)}
+        return {**vars(self), **clusters, "distance": self.distance}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,13 +98,13 @@ class Comparison:
     representation : Representation or None
         Both partitions, lifted.
     partitions : pair of Partition
-        Outlines of them, without points, where those came in blocks.
+        Summaries of them, without points, where those were read in blocks.
     """
 
     names: tuple[Hashable, Hashable]
     values: Mapping[str, Estimate]
     left_out: Mapping[str, str]
-    partitions: tuple[Partition, Partition] | tuple[Outline, Outline]
+    partitions: tuple[Partition, Partition] | tuple[PartitionSummary, PartitionSummary]
     representation: Representation | None
     plan: FloatArray | None = None
     cluster_distances: FloatArray | None = None
@@ -154,33 +132,29 @@ class Comparison:
 
         .. math:: f(x) = ⟨φ(x), \barΦ(C) - \barΦ(C')⟩
 
-        is positive where C is and C′ is not, negative the other way round. For the partitions as
-        wholes, :math:`\sum_{ij} π_{ij} |f_{ij}(x)|` over the transport plan: near zero where
-        nothing changed, large where mass came or went.
+        is positive where C is and C′ is not, negative the other way round. For whole partitions,
+        :math:`\sum_{ij} π_{ij} |f_{ij}(x)|` over the transport plan: large where mass came or went.
 
         Parameters
         ----------
         points : (n, d) array-like or source of blocks, optional
-            Where to evaluate it; by default at the points that were compared (those of a), if
-            they were in memory.
+            Where to evaluate it; by default at the points of a, if they were in memory.
         cluster, other : names
         """
         rep = self.representation
         if rep is None or rep.lift is None or self.plan is None:
-            raise ValueError("a witness needs the points: give compare the argument X")
-        P, Q = rep[0], rep[1]
+            raise ValueError("a witness needs a comparison that was made with X")
+        P, Q, lift = rep[0], rep[1], rep.lift
         where = self.points if points is None else points
         if (cluster is None) != (other is None):
             raise ValueError("give both cluster and other, or neither")
         if where is None:
-            raise ValueError("the points came in blocks and were not kept: give witness the points")
-        lift = rep.lift
+            raise ValueError("the points were not kept: give witness the argument points")
         if cluster is not None:
             v = P.vectors[_position(P, cluster)] - Q.vectors[_position(Q, other)]
             return map_points(lambda X: from_device(lift.scores(X, v[None, :]))[:, 0], where)
-        flows = np.argwhere(self.plan > _ROUNDING)
-        V = P.vectors[flows[:, 0]] - Q.vectors[flows[:, 1]]
-        mass = self.plan[flows[:, 0], flows[:, 1]]
+        i, j = np.nonzero(self.plan > _ROUNDING)
+        V, mass = P.vectors[i] - Q.vectors[j], self.plan[i, j]
         return map_points(lambda X: np.abs(from_device(lift.scores(X, V))) @ mass, where)
 
     def to_dict(self) -> dict[str, Any]:
@@ -224,16 +198,10 @@ class Comparison:
         except ImportError:
             message = needs("pandas", "to_frame")
             raise ImportError(f"{message}; to_dict needs no package") from None
-        rows = {
-            name: {
-                "value": e.value,
-                "error": e.error,
-                "is_metric": MEASURES[name].is_metric,
-                "title": MEASURES[name].title,
-            }
-            for name, e in self.values.items()
-        }
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("measure")
+        measures = [(e.value, e.error, MEASURES[name]) for name, e in self.values.items()]
+        rows = [(value, error, m.is_metric, m.title) for value, error, m in measures]
+        index = pd.Index(self.values, name="measure")
+        return pd.DataFrame(rows, index, ["value", "error", "is_metric", "title"])
 
     def plot(self, ax: Any = None) -> Any:
         """The transport plan as a picture: see :func:`liftcluster.plot.plan`."""
@@ -252,7 +220,7 @@ class Comparison:
 
     def summary(self) -> list[str]:
         """The moves in words, small flows summed up."""
-        return summarise(self.moves)
+        return describe_moves(self.moves)
 
     def __repr__(self) -> str:
         first = next(iter(self.values.items()), None)
@@ -262,55 +230,37 @@ class Comparison:
     def _repr_html_(self) -> str:
         names = paragraph(f"{self.names[0]} and {self.names[1]}", strong=True)
         rows = [(name, e, MEASURES[name].title) for name, e in self.values.items()]
+        measures = table(("measure", "distance", "what it is"), rows)
         lift = None if self.representation is None else self.representation.lift
         how = "" if lift is None else paragraph(f"lift: {lift.describe()}")
-        return (
-            names + table(("measure", "distance", "what it is"), rows) + items(self.summary()) + how
-        )
-
-
-def explain(
-    names: tuple[Hashable, Hashable],
-    values: Mapping[str, Estimate],
-    left_out: Mapping[str, str],
-    partitions: tuple[Partition, Partition] | tuple[Outline, Outline],
-    rep: Representation | None,
-    points: Points,
-) -> Comparison:
-    """A comparison with its plan and moves, where there are vectors to make them of."""
-    if rep is None:
-        return Comparison(names, values, left_out, partitions, None)
-    plan = lift_transport(rep[0], rep[1]).plan
-    D = cdist(rep[0].vectors, rep[1].vectors)
-    moves = find_moves(plan, D, rep[0].cluster_names, rep[1].cluster_names)
-    return Comparison(names, values, left_out, partitions, rep, plan, D, moves, points)
+        return names + measures + items(self.summary()) + how
 
 
 def find_moves(
     plan: FloatArray, D: FloatArray, sources: tuple[Hashable, ...], targets: tuple[Hashable, ...]
 ) -> list[Move]:
     """Group the flows of a plan: clusters joined by more than spill belong to one move."""
-    k, k2 = plan.shape
+    k = len(sources)
     smaller = np.minimum.outer(plan.sum(axis=1), plan.sum(axis=0))
     major = plan >= _MINOR * np.maximum(smaller, np.finfo(float).tiny)
-    ends = np.nonzero(major)
-    edges = csr_array((np.ones(len(ends[0])), (ends[0], ends[1] + k)), shape=(k + k2, k + k2))
-    groups = connected_components(edges, directed=False)[1]
+    edges = csr_array(major)
+    groups = connected_components(block_array([[None, edges], [edges.T, None]]))[1]
     moves = []
     for group in np.unique(groups):
-        rows = np.flatnonzero(groups[:k] == group)
-        columns = np.flatnonzero(groups[k:] == group)
+        rows, columns = np.flatnonzero(groups[:k] == group), np.flatnonzero(groups[k:] == group)
         if len(rows) and len(columns):
             flows = np.where(major, plan, 0)[np.ix_(rows, columns)]
-            block = D[np.ix_(rows, columns)]
-            moves.append(_move(_kind(flows, block), flows, block, rows, columns, sources, targets))
+            costs = flows * D[np.ix_(rows, columns)]
+            kind = _kind(len(rows), len(columns), D[rows[0], columns[0]])
+            clusters = tuple(sources[i] for i in rows), tuple(targets[j] for j in columns)
+            moves.append(Move(kind, *clusters, float(flows.sum()), float(costs.sum())))
     for i, j in np.argwhere((plan > _ROUNDING) & ~major):
-        flow, cost = plan[i : i + 1, j : j + 1], D[i : i + 1, j : j + 1]
-        moves.append(_move("spilled", flow, cost, [i], [j], sources, targets))
+        mass, cost = float(plan[i, j]), float(plan[i, j] * D[i, j])
+        moves.append(Move("spilled", (sources[i],), (targets[j],), mass, cost))
     return sorted(moves, key=lambda move: (move.kind == "spilled", -move.mass))
 
 
-def summarise(moves: list[Move]) -> list[str]:
+def describe_moves(moves: list[Move]) -> list[str]:
     """Moves in words, small flows summed up."""
     lines = [str(move) for move in moves if move.kind != "spilled"]
     spilled = [move for move in moves if move.kind == "spilled"]
@@ -323,11 +273,10 @@ def summarise(moves: list[Move]) -> list[str]:
     return lines
 
 
-def witness_of_scores(plan: FloatArray, S: FloatArray, T: FloatArray) -> FloatArray:
+def witness_from_scores(plan: FloatArray, S: FloatArray, T: FloatArray) -> FloatArray:
     r"""The witness :math:`\sum_{ij} π_{ij} |S_{xi} - T_{xj}|` of every point.
 
-    S (n, k) and T (n, k') are the scores ⟨φ(x), Φ̄(C)⟩ of the clusters on both sides. Where many
-    pairs of partitions are wanted, scoring each cluster once is quicker than each pair of clusters.
+    S (n, k) and T (n, k') are the scores ⟨φ(x), Φ̄(C)⟩ of the clusters on both sides.
     """
     total = np.zeros(len(S))
     for i, j in np.argwhere(plan > _ROUNDING):
@@ -335,32 +284,17 @@ def witness_of_scores(plan: FloatArray, S: FloatArray, T: FloatArray) -> FloatAr
     return total
 
 
-def _kind(flows: FloatArray, D: FloatArray) -> str:
-    rows, columns = flows.shape
-    if rows == columns == 1:
-        return "stayed" if D[0, 0] <= _STAYED else "moved"
-    return "split" if rows == 1 else "merged" if columns == 1 else "rearranged"
-
-
-def _move(
-    kind: str, flows: Any, D: Any, rows: Any, columns: Any, sources: Any, targets: Any
-) -> Move:
-    return Move(
-        kind,
-        tuple(sources[i] for i in rows),
-        tuple(targets[j] for j in columns),
-        mass=float(flows.sum()),
-        cost=float((flows * D).sum()),
-    )
+def _kind(n_sources: int, n_targets: int, distance: float) -> str:
+    if n_sources == n_targets == 1:
+        return "stayed" if distance <= _STAYED else "moved"
+    return "split" if n_sources == 1 else "merged" if n_targets == 1 else "rearranged"
 
 
 def _position(part: Representation, name: Hashable | None) -> int:
-    try:
-        return part.cluster_names.index(name)
-    except ValueError:
-        raise ValueError(
-            f"there is no cluster {name!r}; the clusters are {_listed(part.cluster_names)}"
-        ) from None
+    names = part.cluster_names
+    if name not in names:
+        raise ValueError(f"there is no cluster {name!r}; the clusters are {_listed(names)}")
+    return names.index(name)
 
 
 def _listed(names: tuple[Hashable, ...], most: int = 12) -> str:

@@ -1,142 +1,70 @@
-"""Two partitions side by side, and what measures need of them."""
+"""Two partitions, and what measures need of them: cluster vectors, a table or the points."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from .._util.checks import check_choice, check_options
 from .._util.memory import check_pairs
 from .._util.progress import progress_bar
-from .._util.typing import Array, Points
+from .._util.typing import Array, Points, RngLike
 from .._util.validation import as_points
-from ..kernels.kernel import Discrete, Precomputed
-from ..partitions.contingency import Contingency, are_whole, contingency
+from ..kernels.summary import pool_points
+from ..lifts.choice import Lifting
+from ..partitions.contingency import Contingency, are_integers, contingency
 from ..partitions.partition import Partition, as_partition
-from ..representation.counts import Counts, Outline, count_clusters
-from ..representation.representation import Representation
-from ..representation.samples import represent, represent_samples, represent_streams
+from ..representation.counts import (
+    Counts,
+    PartitionSummary,
+    count_clusters,
+    summaries_of_representation,
+)
+from ..representation.representation import Representation, join
+from ..representation.samples import represent_in_memory, represent_streams
 from ..streaming.sources import Source
 from ..streaming.streams import Stream, as_stream, needs_stream
-from .comparison import Estimate
 from .measures.registry import MEASURES, Measure
-
-__all__ = [
-    "AnySides",
-    "Sides",
-    "check_pairs_fit",
-    "make_any_sides",
-    "make_sides",
-    "needs_no_points",
-    "refuse",
-]
-
-
-class AnySides(ABC):
-    """Two partitions and their points; what measures need of them is made once, when asked for."""
-
-    X: Points
-    Y: Points | None  # None: the points of both are X
-    lifting: Mapping[str, Any]  # options of represent
-
-    @property
-    @abstractmethod
-    def parts(self) -> tuple[Partition, Partition] | tuple[Outline, Outline]:
-        """The two partitions."""
-
-    @property
-    @abstractmethod
-    def representation(self) -> Representation:
-        """Both of them, lifted."""
-
-    @property
-    @abstractmethod
-    def table(self) -> Contingency:
-        """What their clusters share."""
-
-    @property
-    @abstractmethod
-    def numeric_points(self) -> tuple[Array, Array]:
-        """The points of both."""
-
-    @property
-    @abstractmethod
-    def has_whole_weights(self) -> bool:
-        """Whether weights can be numbers of points."""
-
-    def arguments(self, measure: Measure) -> tuple[Any, ...]:
-        """What the function of a measure is called with."""
-        if measure.needs == "vectors":
-            return self.representation[0], self.representation[1]
-        if measure.needs == "table":
-            return (self.table,)
-        (X, Y), (a, b) = self.numeric_points, self.parts
-        return X, a, Y, b
-
-    def obstacle(self, measure: Measure) -> str | None:
-        """Why a measure does not apply here, if it does not."""
-        if measure.same_points and self.Y is not None:
-            return "it compares partitions of the same points, and Y was given"
-        if measure.needs == "points" and self.X is None:
-            return "it needs the points X"
-        if measure.needs == "points" and (trouble := _trouble(self, "numeric_points")):
-            return f"it needs points with coordinates: {trouble}"
-        if measure.same_points and (trouble := _trouble(self, "table")):
-            return trouble
-        if measure.needs == "vectors" and self.X is None and not needs_no_points(self.lifting):
-            return "it needs the points X"
-        if not measure.soft and not all(p.is_hard for p in self.parts):
-            return "it is not defined for soft partitions"
-        if not measure.any_weights and not self.has_whole_weights:
-            return "it takes weights as numbers of points, so they must be whole numbers"
-        return None
-
-    def value(
-        self, measure: Measure, options: Mapping[str, Any], progress: bool | None = None
-    ) -> float:
-        """The distance; a slow measure shows how far it has got."""
-        arguments = self.arguments(measure)
-        if not measure.slow:
-            return float(measure.function(*arguments, **options))
-        a, b = self.parts
-        with progress_bar(measure.name, a.k * b.k, show=progress) as advance:
-            shown = {"progress": lambda done, total: advance(1), **options}
-            return float(measure.function(*arguments, **shown))
-
-    def estimate(self, measure: Measure, progress: bool | None = None) -> Estimate:
-        value = self.value(measure, {}, progress)
-        error = None if measure.error is None else measure.error(*self.arguments(measure))
-        return Estimate(value, error)
 
 
 @dataclass(frozen=True, eq=False)
-class Sides(AnySides):
+class PairInMemory:
     """Two partitions in memory."""
 
     a: Partition
     b: Partition
     X: Points
-    Y: Points | None
-    lifting: Mapping[str, Any]
-    lifted: Representation | None = None  # both sides, where they have been lifted before
+    Y: Points | None  # None: both partitions are of the points X
+    lifting: Lifting
+    rng: RngLike = None
+    lifted: Representation | None = None  # both partitions, where they have been lifted before
 
     @property
     def parts(self) -> tuple[Partition, Partition]:
         return self.a, self.b
+
+    @property
+    def samples(self) -> list[tuple[Points, dict[str, Partition]]]:
+        """The point sets with their partitions."""
+        if self.Y is None:
+            return [(self.X, {"a": self.a, "b": self.b})]
+        return [(self.X, {"a": self.a}), (self.Y, {"b": self.b})]
+
+    @property
+    def pool(self) -> Points:
+        """The points of both, or a sample of them."""
+        return self.X if self.Y is None else pool_points([*self.numeric_points])
 
     @cached_property
     def representation(self) -> Representation:
         if self.lifted is not None:
             return self.lifted
         check_pairs_fit(self.parts)
-        if self.Y is None:
-            return represent(self.X, {"a": self.a, "b": self.b}, **self.lifting)
-        samples = [(self.X, {"a": self.a}), (self.Y, {"b": self.b})]
-        return represent_samples(samples, **self.lifting)
+        return represent_in_memory(self.lifting, self.samples, rng=self.rng)
 
     @cached_property
     def numeric_points(self) -> tuple[Array, Array]:
@@ -148,46 +76,41 @@ class Sides(AnySides):
         return contingency(self.a, self.b)
 
     @property
-    def has_whole_weights(self) -> bool:
-        return are_whole(self.a.weights) and are_whole(self.b.weights)
-
-    def with_second(self, b: Partition) -> Sides:
-        """The same with another second partition of its points."""
-        return replace(self, b=b, lifted=None)
+    def has_integer_weights(self) -> bool:
+        return are_integers(self.a.weights) and are_integers(self.b.weights)
 
 
 @dataclass(frozen=True, eq=False)
-class StreamedSides(AnySides):
-    """Two partitions that come in blocks, of the same points or each of its own."""
+class StreamedPair:
+    """Two partitions that are read in blocks, of the same points or each of its own."""
 
-    first: Stream  # with the partition "a", and "b" if it has the same points
-    second: Stream | None  # with the partition "b"
-    lifting: Mapping[str, Any]
+    streams: list[Stream]  # one with the partitions "a" and "b", or one for each
+    lifting: Lifting
+    rng: RngLike = None
+    progress: bool | None = None
 
     @property
     def X(self) -> Points:
-        return self.first.X
+        return self.streams[0].X
 
     @property
-    def Y(self) -> Points | None:  # type: ignore[override]
-        return None if self.second is None else self.second.X
+    def Y(self) -> Points | None:
+        return self.streams[1].X if len(self.streams) > 1 else None
 
     @cached_property
     def counts(self) -> Counts:
-        progress = self.lifting.get("progress")
-        if self.second is None:
-            return count_clusters(self.first, [("a", "b")], progress)
-        both = [count_clusters(s, progress=progress) for s in (self.first, self.second)]
-        return Counts(both[0].outlines | both[1].outlines)
+        if len(self.streams) == 1:
+            return count_clusters(self.streams[0], [("a", "b")], self.progress)
+        a, b = (count_clusters(stream, progress=self.progress) for stream in self.streams)
+        return Counts(a.summaries | b.summaries)
 
     @property
-    def parts(self) -> tuple[Outline, Outline]:
-        return self.counts.outlines["a"], self.counts.outlines["b"]
+    def parts(self) -> tuple[PartitionSummary, PartitionSummary]:
+        return self.counts.summaries["a"], self.counts.summaries["b"]
 
     @cached_property
     def representation(self) -> Representation:
-        streams = [self.first] if self.second is None else [self.first, self.second]
-        return represent_streams(streams, **self.lifting)
+        return represent_streams(self.streams, self.lifting, rng=self.rng, progress=self.progress)
 
     @cached_property
     def table(self) -> Contingency:
@@ -195,38 +118,98 @@ class StreamedSides(AnySides):
 
     @property
     def numeric_points(self) -> tuple[Array, Array]:
-        raise ValueError("X, labels or weights come in blocks, and it wants all in memory")
+        raise ValueError("X, labels or weights are read in blocks, and it needs them in memory")
 
     @property
-    def has_whole_weights(self) -> bool:
-        return self.counts.tables["a", "b"].is_whole
+    def has_integer_weights(self) -> bool:
+        return self.counts.tables["a", "b"].is_integer
 
 
-def make_sides(a: Any, b: Any, X: Points, Y: Points, weights: Any, **lifting: Any) -> Sides:
-    """Two partitions in memory, by functions that need them there."""
+@dataclass(frozen=True, eq=False)
+class LiftedPair:
+    """Two partitions of which only the cluster vectors are known."""
+
+    representation: Representation
+    lifting: Lifting
+    X = Y = None
+    has_integer_weights = True
+
+    @property
+    def parts(self) -> tuple[PartitionSummary, PartitionSummary]:
+        (a,), (b,) = (summaries_of_representation(self.representation[i]).values() for i in (0, 1))
+        return a, b
+
+    @property
+    def table(self) -> Contingency:
+        raise ValueError("it needs labels, which a Representation does not have")
+
+    @property
+    def numeric_points(self) -> tuple[Array, Array]:
+        raise ValueError("it needs the points, which a Representation does not have")
+
+
+Pair = PairInMemory | StreamedPair | LiftedPair
+
+
+def make_pair(
+    a: Any,
+    b: Any,
+    X: Points,
+    Y: Points,
+    weights: Any,
+    lifting: Lifting,
+    rng: RngLike = None,
+    progress: bool | None = None,
+) -> Pair:
+    """Two partitions in memory, read in blocks, or lifted before."""
+    if isinstance(a, Representation) or isinstance(b, Representation):
+        return _lifted_pair(a, b, X, Y, weights, lifting)
     w, v = _weights_of_both(X, Y, weights)
+    if not (needs_stream(X, [a, b], w) or needs_stream(Y, [], v)):
+        return make_pair_in_memory(a, b, X, Y, weights, lifting, rng)
+    if Y is None:
+        streams = [as_stream(X, {"a": a, "b": b}, w)]
+    else:
+        streams = [as_stream(X, {"a": a}, w), as_stream(Y, {"b": b}, v)]
+    return StreamedPair(streams, lifting, rng, progress)
+
+
+def make_pair_in_memory(
+    a: Any, b: Any, X: Points, Y: Points, weights: Any, lifting: Lifting, rng: RngLike = None
+) -> PairInMemory:
+    """Two partitions for functions that need them in memory."""
+    w, v = _weights_of_both(X, Y, weights)
+    if isinstance(a, Representation) or isinstance(b, Representation):
+        raise TypeError("this needs the partitions themselves, not a Representation of them")
     for given in (a, b, X, Y, w, v):
         if isinstance(given, Source):
-            np.asarray(given)  # says who takes it
+            np.asarray(given)  # the error names the functions that read blocks
     first, second = as_partition(a, w), as_partition(b, v)
     if Y is None and first.n != second.n:
         raise ValueError(
             f"the partitions have {first.n} and {second.n} points; give the points of the "
             "second as Y if they are others"
         )
-    return Sides(first, second, X, Y, lifting)
+    return PairInMemory(first, second, X, Y, lifting, rng)
 
 
-def make_any_sides(
-    a: Any, b: Any, X: Points, Y: Points, weights: Any, **lifting: Any
-) -> Sides | StreamedSides:
-    """Two partitions in memory, or such that come in blocks."""
-    w, v = _weights_of_both(X, Y, weights)
-    if not (needs_stream(X, [a, b], w) or needs_stream(Y, [], v) or lifting.get("checkpoint")):
-        return make_sides(a, b, X, Y, weights, **lifting)
-    if Y is None:
-        return StreamedSides(as_stream(X, {"a": a, "b": b}, w), None, lifting)
-    return StreamedSides(as_stream(X, {"a": a}, w), as_stream(Y, {"b": b}, v), lifting)
+def _lifted_pair(
+    a: Any, b: Any, X: Points, Y: Points, weights: Any, lifting: Lifting
+) -> LiftedPair:
+    for given in (a, b):
+        if not isinstance(given, Representation) or given.m != 1:
+            raise TypeError(
+                "give two representations of one partition each, such as rep[0] and rep[1], or two "
+                "partitions"
+            )
+    others = {"X": X, "Y": Y, "weights": weights}
+    useless = [name for name, value in others.items() if value is not None] + [*lifting.given]
+    if useless:
+        raise ValueError(
+            f"the partitions are lifted already, so {', '.join(useless)} cannot apply; leave "
+            "that out"
+        )
+    return LiftedPair(join([a, b]), lifting)
 
 
 def _weights_of_both(X: Points, Y: Points, weights: Any) -> tuple[Any, Any]:
@@ -241,34 +224,86 @@ def _weights_of_both(X: Points, Y: Points, weights: Any) -> tuple[Any, Any]:
     return w, v
 
 
-def refuse(sides: AnySides, measure: Measure) -> None:
-    """Say why a measure does not apply, and which would."""
-    reason = sides.obstacle(measure)
+def check_measure(
+    name: str, options: Mapping[str, Any] | None, kernel: Any, bandwidth: Any, lift: Any
+) -> tuple[Measure, Lifting]:
+    """A measure and how to lift for it, checked before any work."""
+    measure = MEASURES[check_choice(name, MEASURES, "measure")]
+    check_options(options, measure.options, f"the measure {name}")
+    lifting = Lifting.of(kernel, bandwidth, lift)
+    if lifting.given and measure.needs != "vectors":
+        raise ValueError(
+            f"{name} lifts nothing, so {', '.join(lifting.given)} cannot apply; leave that out, or "
+            "choose a lifted measure such as lift_emd"
+        )
+    return measure, lifting
+
+
+def is_lifted(pair: Pair) -> bool:
+    """Whether cluster vectors are known or can be computed."""
+    return isinstance(pair, LiftedPair) or pair.X is not None or not pair.lifting.needs_points
+
+
+def why_not_applicable(pair: Pair, measure: Measure) -> str | None:
+    """Why a measure does not apply here, if it does not."""
+    if measure.same_points and pair.Y is not None:
+        return "it compares partitions of the same points, and Y was given"
+    if measure.needs == "points" and pair.X is None:
+        return "it needs the points X"
+    if measure.needs == "points":
+        try:
+            _ = pair.numeric_points
+        except (TypeError, ValueError) as error:
+            return f"it needs points with coordinates: {error}"
+    if measure.same_points:
+        try:
+            _ = pair.table
+        except (TypeError, ValueError) as error:
+            return str(error)
+    if measure.needs == "vectors" and not is_lifted(pair):
+        return "it needs the points X"
+    if not measure.soft and not all(p.is_hard for p in pair.parts):
+        return "it is not defined for soft partitions"
+    if not measure.any_weights and not pair.has_integer_weights:
+        return "it takes weights as numbers of points, so they must be integers"
+    return None
+
+
+def check_applicable(pair: Pair, measure: Measure) -> None:
+    """Raise an error that says why a measure does not apply, and which would."""
+    reason = why_not_applicable(pair, measure)
     if reason is not None:
-        others = [m.name for m in MEASURES.values() if sides.obstacle(m) is None]
+        others = [m.name for m in MEASURES.values() if why_not_applicable(pair, m) is None]
         raise ValueError(
             f"{measure.name} does not apply: {reason}. "
             + (f"These would: {', '.join(others)}" if others else "")
         )
 
 
-def needs_no_points(lifting: Mapping[str, Any]) -> bool:
-    kernel = lifting["kernel"]
-    if isinstance(kernel, str):
-        return kernel == "discrete"
-    return isinstance(kernel, Discrete | Precomputed)
-
-
-def _trouble(sides: AnySides, what: str) -> str | None:
-    """Why something cannot be made of the two sides, in the words of the error."""
-    try:
-        getattr(sides, what)
-    except (TypeError, ValueError) as error:
-        return str(error)
-    return None
-
-
 def check_pairs_fit(partitions: Iterable[Partition]) -> None:
-    """Before points are lifted: whether clusters by clusters will fit."""
+    """Before points are lifted: whether clusters by clusters will fit into memory."""
     largest = sorted((p.k for p in partitions), reverse=True)[:2]
     check_pairs(largest[0], largest[-1])
+
+
+def inputs_for(measure: Measure, pair: Pair) -> tuple[Any, ...]:
+    """The arguments that the function of a measure is called with."""
+    if measure.needs == "vectors":
+        return pair.representation[0], pair.representation[1]
+    if measure.needs == "table":
+        return (pair.table,)
+    (X, Y), (a, b) = pair.numeric_points, pair.parts
+    return X, a, Y, b
+
+
+def compute(
+    measure: Measure, pair: Pair, options: Mapping[str, Any], progress: bool | None
+) -> float:
+    """The distance; a slow measure shows a progress bar."""
+    arguments = inputs_for(measure, pair)
+    if not measure.slow:
+        return float(measure.function(*arguments, **options))
+    a, b = pair.parts
+    with progress_bar(measure.name, a.k * b.k, show=progress) as advance:
+        shown = {"progress": lambda done, total: advance(1), **options}
+        return float(measure.function(*arguments, **shown))

@@ -1,27 +1,29 @@
-"""Are two clusterings nearer than chance? A permutation test for any measure."""
+"""Permutation test: whether two clusterings are nearer to each other than by chance."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._util.arrays import from_device, row_blocks
+from .._util.checks import check_count, checked_keywords
+from .._util.names import MeasureName
 from .._util.progress import Advance, progress_bar
-from .._util.typing import FloatArray, IntArray, Points, RngLike
-from .._util.validation import as_points, check_choice, check_count, make_rng
-from ..kernels.kernel import Discrete, Precomputed, as_kernel
+from .._util.typing import BandwidthLike, FloatArray, IntArray, Points, RngLike
+from .._util.validation import make_rng
+from ..kernels.kernel import KernelLike
 from ..lifts.base import FeatureLift
-from ..lifts.choice import make_lift
+from ..lifts.choice import LiftLike, lift_for_any_points
+from ..lifts.settings import Exact
 from ..partitions.partition import Partition
-from ..representation.lifting import pool_points
 from ..representation.representation import Representation
-from .inputs import Sides, make_sides, refuse
-from .measures.registry import MEASURES, Measure
-
-__all__ = ["Significance", "significance"]
+from .inputs import PairInMemory, check_applicable, check_measure, inputs_for, make_pair_in_memory
+from .measures.registry import Measure
 
 _CHUNK_BYTES = 100 * 2**20  # cluster vectors of permuted labels held at a time
 _NULL_COMPONENTS = 512  # features for the test: chance is not a matter of the third digit
@@ -49,10 +51,7 @@ class Significance:
 
     @property
     def p_value(self) -> float:
-        """Chance of a distance this small or smaller: (1 + #{null ≤ value}) / (1 + #null).
-
-        Values that differ by rounding alone count as equal.
-        """
+        """Chance of a distance this small or smaller: (1 + #{null ≤ value}) / (1 + #null)."""
         slack = self.rounding * max(1.0, abs(self.value))
         return float((1 + (self.null <= self.value + slack).sum()) / (1 + len(self.null)))
 
@@ -76,51 +75,44 @@ class Significance:
         )
 
 
+@checked_keywords
 def significance(
     a: Any,
     b: Any,
     X: Points = None,
     *,
     Y: Points = None,
-    measure: str = "lift_emd",
+    measure: MeasureName = "lift_emd",
+    measure_options: Mapping[str, Any] | None = None,
     n_permutations: int = 999,
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    lift: Any = "auto",
-    n_components: int | None = None,
-    sampling: str = "auto",
-    weights: Any = None,
+    kernel: KernelLike = "gaussian",
+    bandwidth: BandwidthLike = "median",
+    lift: LiftLike = "auto",
     rng: RngLike = None,
-    n_jobs: int | None = None,
     progress: bool | None = None,
-    **options: Any,
 ) -> Significance:
-    """Permutation test: is b nearer to a than if its labels were dealt out at random?
+    """Permutation test: is b nearer to a than if its labels were assigned at random?
 
     The labels (or rows of memberships, and noise) of b are permuted among its points, which keeps
     the sizes of its clusters. Lifted measures use one map of random features for the distance and
-    all permutations, which are added up together in one pass over the features; so
-    ``value`` is that of these features, not the exact one. The discrete and precomputed kernels are
-    exact throughout.
+    all permutations, added up together in one pass over the features; so ``value`` is that of these
+    features, not the exact one. The discrete and precomputed kernels are exact throughout. Measures
+    that are not lifted run on several threads within ``joblib.parallel_config(n_jobs=4)``.
 
     Parameters
     ----------
-    a, b, X, Y, measure, kernel, bandwidth, sampling, weights, **options
-        As for :func:`liftcluster.distance`. Points must weigh the same for labels to be dealt
-        out fairly; with other weights each point keeps its own.
+    a, b : labels, memberships or Partition
+        Of points in memory. Points with other weights than one are given as
+        ``Partition.from_labels(labels, weights)``; each point keeps its own.
+    X, Y, measure, measure_options, kernel, bandwidth
+        As for :func:`liftcluster.distance`.
     n_permutations : int
-    lift : "auto", "fourier", "nystrom", a feature lift or a scikit-learn transformer
-    n_components : int, optional
-        ρ; 512 where it is not given.
+    lift : str, settings, a feature lift or a scikit-learn transformer
+        As for :func:`liftcluster.represent`, but not exact; 512 features by default.
     rng : int, Generator or None
-        The same seed gives the same answer, whatever ``n_jobs``.
-    n_jobs : int, optional
-        Threads for measures that are not lifted.
+        The same seed gives the same answer, whatever the number of threads.
     progress : bool, optional
-
-    Returns
-    -------
-    Significance
+        Show a progress bar; by default on a terminal, after two seconds.
 
     Examples
     --------
@@ -131,56 +123,46 @@ def significance(
     >>> found.p_value
     0.01
     """
-    chosen = MEASURES[check_choice(measure, MEASURES, "measure")]
+    chosen, lifting = check_measure(measure, measure_options, kernel, bandwidth, lift)
     count = check_count(n_permutations, "n_permutations")
     rng = make_rng(rng)
-    lifting = {
-        "kernel": kernel,
-        "bandwidth": bandwidth,
-        "lift": lift,
-        "n_components": n_components,
-        "sampling": sampling,
-    }
-    sides = make_sides(a, b, X, Y, weights, **lifting)
-    refuse(sides, chosen)
-    if not sides.b.weights.all():
+    pair = make_pair_in_memory(a, b, X, Y, None, lifting, rng)
+    check_applicable(pair, chosen)
+    if not pair.b.weights.all():
         raise ValueError(
-            "points of weight zero cannot take part in a permutation test: a cluster may be dealt "
-            "nothing else; leave them out"
+            "points of weight zero cannot take part in a permutation test: a cluster may receive "
+            "no others; leave them out"
         )
-    # One child generator for each permutation: who computes it cannot matter.
+    function = partial(chosen.function, **(measure_options or {}))
+    # One child generator for each permutation, so that the order of computation does not matter.
     children = rng.spawn(count)
     with progress_bar(f"{measure}, permuted", count, show=progress) as advance:
-        if chosen.needs == "vectors" and not _exact_each_time(kernel, lift):
-            value, null = _lifted_null(sides, chosen, children, rng, options, advance)
+        # Kernels that need no points have no useful features, and their exact sums cost little.
+        exact = lifting.lift == "auto" and not lifting.needs_points
+        if chosen.needs == "vectors" and not exact:
+            value, null = _lifted_null(pair, function, children, rng, advance)
         else:
-            value = float(chosen.function(*sides.arguments(chosen), **options))
-            null = _plain_null(sides, chosen, children, options, n_jobs, advance)
+            value = float(function(*inputs_for(chosen, pair)))
+            null = _plain_null(pair, chosen, function, children, advance)
     # Lifted distances are roots of differences of sums that may be in single precision.
     return Significance(measure, value, null, 1e-5 if chosen.needs == "vectors" else 1e-12)
 
 
-def _exact_each_time(kernel: Any, lift: Any) -> bool:
-    """Kernels that have no features worth the name, and exact sums at little cost."""
-    return lift == "auto" and isinstance(as_kernel(kernel), Discrete | Precomputed)
-
-
 def _plain_null(
-    sides: Sides,
+    pair: PairInMemory,
     measure: Measure,
+    function: Callable[..., float],
     children: list[np.random.Generator],
-    options: dict[str, Any],
-    n_jobs: int | None,
     advance: Advance,
 ) -> FloatArray:
     from joblib import Parallel, delayed  # slow to import, and lifted measures do without
 
     def one(child: np.random.Generator) -> float:
-        permuted = sides.with_second(_permuted(sides.b, child.permutation(sides.b.n)))
-        return float(measure.function(*permuted.arguments(measure), **options))
+        permuted = replace(pair, b=_permuted(pair.b, child.permutation(pair.b.n)))
+        return float(function(*inputs_for(measure, permuted)))
 
     values = []
-    pool = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    pool = Parallel(prefer="threads", return_as="generator")
     for value in pool(delayed(one)(child) for child in children):
         values.append(value)
         advance(1)
@@ -188,54 +170,47 @@ def _plain_null(
 
 
 def _lifted_null(
-    sides: Sides,
-    measure: Measure,
+    pair: PairInMemory,
+    function: Callable[..., float],
     children: list[np.random.Generator],
     rng: np.random.Generator,
-    options: dict[str, Any],
     advance: Advance,
 ) -> tuple[float, FloatArray]:
-    lift, X, Y = _feature_lift(sides, rng)
-    P = _alone("a", sides.a, lift.sums(X, sides.a), lift)
+    lift, X, Y = _feature_lift(pair, rng)
+    P = _alone("a", pair.a, lift.sums(X, pair.a), lift)
     # Added up as the permuted ones are, so that what is equal comes out equal.
-    V = _permuted_sums(lift, Y, sides.b, [np.arange(sides.b.n)])[0]
-    value = float(measure.function(P, _alone("b", sides.b, V, lift), **options))
-    per_chunk = max(1, _CHUNK_BYTES // (8 * sides.b.k * lift.n_components))
+    V = _permuted_sums(lift, Y, pair.b, [np.arange(pair.b.n)])[0]
+    value = float(function(P, _alone("b", pair.b, V, lift)))
+    per_chunk = max(1, _CHUNK_BYTES // (8 * pair.b.k * lift.n_components))
     null: list[float] = []
     for start in range(0, len(children), per_chunk):
         chunk = children[start : start + per_chunk]
-        orders: list[IntArray] = [child.permutation(sides.b.n) for child in chunk]
-        for order, V in zip(orders, _permuted_sums(lift, Y, sides.b, orders), strict=True):
-            Q = _alone("b", _permuted(sides.b, order), V, lift)
-            null.append(float(measure.function(P, Q, **options)))
+        orders: list[IntArray] = [child.permutation(pair.b.n) for child in chunk]
+        for order, V in zip(orders, _permuted_sums(lift, Y, pair.b, orders), strict=True):
+            Q = _alone("b", _permuted(pair.b, order), V, lift)
+            null.append(float(function(P, Q)))
             advance(1)
     return value, np.array(null)
 
 
-def _feature_lift(sides: Sides, rng: np.random.Generator) -> tuple[FeatureLift, Points, Points]:
-    options = dict(sides.lifting)
-    X, Y = sides.X, sides.X if sides.Y is None else sides.Y
-    if options["lift"] == "exact":
+def _feature_lift(
+    pair: PairInMemory, rng: np.random.Generator
+) -> tuple[FeatureLift, Points, Points]:
+    if isinstance(pair.lifting.lift, Exact):
         raise ValueError(
             'an exact lift spans only given clusters, not permuted ones; use lift="fourier"'
         )
-    if options["n_components"] is None and isinstance(options["lift"], str):
-        options["n_components"] = _NULL_COMPONENTS
-    pool = X if sides.Y is None else pool_points([as_points(X), as_points(Y, "Y")])
-    lift = make_lift(pool, rng=rng, **options)
+    lift = lift_for_any_points(pair.lifting, pair.pool, rng, default_components=_NULL_COMPONENTS)
     if not isinstance(lift, FeatureLift) or lift.is_exact:
         raise ValueError(f"a permutation test needs a lift with features, not {lift.describe()}")
-    return lift, from_device(lift.points(X)), from_device(lift.points(Y))
+    Y = pair.X if pair.Y is None else pair.Y
+    return lift, from_device(lift.points(pair.X)), from_device(lift.points(Y))
 
 
 def _permuted_sums(
     lift: FeatureLift, Y: Points, partition: Partition, orders: list[IntArray]
 ) -> FloatArray:
-    """(permutations, k, ρ) cluster vectors, all added up in one pass over the features.
-
-    A dense product: with hundreds of permutations side by side it is far quicker than a sparse
-    one, and the null needs no bits to spare.
-    """
+    """(permutations, k, ρ) cluster vectors, all added up in one pass over the features."""
     memberships, k = partition.memberships, partition.k
     total = np.zeros((len(orders) * k, lift.n_components))
     width = max(lift.block_width, len(orders) * k)
@@ -244,7 +219,7 @@ def _permuted_sums(
         Z = np.asarray(Z.toarray() if sp.issparse(Z) else Z)
         R = np.concatenate([memberships[order[rows], :].toarray() for order in orders], axis=1)
         R *= (partition.weights[rows] / partition.weights.max())[:, None]
-        total += R.T.astype(Z.dtype, copy=False) @ Z
+        total += R.T.astype(Z.dtype, copy=False) @ Z  # far quicker than a sparse product
     total *= partition.weights.max()  # kept out of single precision
     return total.reshape(len(orders), k, lift.n_components)
 

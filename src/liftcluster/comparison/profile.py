@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .._util.checks import check_count, check_positive, checked_keywords
+from .._util.names import MeasureName
 from .._util.typing import FloatArray, Points, RngLike
-from .._util.validation import as_points, check_choice, check_count, check_positive, make_rng
+from .._util.validation import make_rng
 from ..kernels.bandwidths import bandwidth as bandwidth_rule
-from ..kernels.kernel import ShiftInvariant, as_kernel
-from ..representation.lifting import pool_points
-from ..representation.samples import represent_scales
-from .comparison import Estimate
-from .inputs import make_sides, refuse
+from ..kernels.kernel import KernelLike
+from ..kernels.shift_invariant import ShiftInvariant
+from ..lifts.choice import LiftLike
+from ..representation.samples import represent_at_scales
+from .inputs import check_applicable, check_measure, make_pair_in_memory
 from .measures.registry import MEASURES
-
-__all__ = ["Profile", "bandwidth_profile"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +44,7 @@ class Profile:
 
     @property
     def scale(self) -> float:
-        """How far the difference reaches: the widest bandwidth that still shows half of the most.
-
-        Wider kernels blur it away; that they differ at finer scales goes without saying.
-        """
+        """How far the difference reaches: the widest bandwidth with half of the largest value."""
         return float(self.bandwidths[self.values >= self.values.max() / 2].max())
 
     def plot(self, ax: Any = None) -> Any:
@@ -57,6 +54,7 @@ class Profile:
         return draw(self, ax=ax)
 
 
+@checked_keywords
 def bandwidth_profile(
     a: Any,
     b: Any,
@@ -64,26 +62,23 @@ def bandwidth_profile(
     *,
     Y: Points = None,
     bandwidths: int | Sequence[float] = 13,
-    measure: str = "lift_emd",
-    kernel: Any = "gaussian",
-    lift: Any = "auto",
-    n_components: int | None = None,
-    sampling: str = "auto",
+    measure: MeasureName = "lift_emd",
+    measure_options: Mapping[str, Any] | None = None,
+    kernel: KernelLike = "gaussian",
+    lift: LiftLike = "auto",
     weights: Any = None,
     rng: RngLike = None,
-    **options: Any,
 ) -> Profile:
     """A lifted distance between two partitions over a range of bandwidths.
 
     A small bandwidth sees only which points are shared, a large one little more than centroids;
     between them the profile rises where the partitions differ in space. All bandwidths are lifted
-    in one pass: the exact lift computes distances between points once, Fourier features use the
-    same frequencies, scaled, so that the curve is smooth.
+    in one pass, Fourier features with the same frequencies, scaled, so that the curve is smooth.
 
     Parameters
     ----------
-    a, b, X, Y, weights, rng, **options
-        As for :func:`liftcluster.distance`.
+    a, b, X, Y, measure_options, weights, rng
+        As for :func:`liftcluster.distance`; all in memory.
     bandwidths : int or sequence
         How many, spaced by equal ratios from a thirtieth of the median distance between points
         to ten times it; or which (they are put in order).
@@ -91,11 +86,8 @@ def bandwidth_profile(
         A lifted measure: "lift_emd", "lift_kd" or "lift_hausdorff".
     kernel : str or kernel
         A shift-invariant one, without a bandwidth of its own.
-    lift : "auto", "exact" or "fourier"
-
-    Returns
-    -------
-    Profile
+    lift : "auto", "exact", "fourier", "structured" or settings
+        As for :func:`liftcluster.represent`.
 
     Examples
     --------
@@ -104,47 +96,29 @@ def bandwidth_profile(
     >>> found.values.round(2).tolist()
     [1.0, 0.77, 0.02]
     """
-    chosen = MEASURES[check_choice(measure, MEASURES, "measure")]
+    chosen, lifting = check_measure(measure, measure_options, kernel, "median", lift)
     if chosen.needs != "vectors":
         lifted = [m.name for m in MEASURES.values() if m.needs == "vectors"]
         raise ValueError(f"{measure} has no bandwidth; choose one of {', '.join(lifted)}")
-    shape = as_kernel(kernel)
+    shape = lifting.kernel
     if not isinstance(shape, ShiftInvariant):
         raise ValueError(f"the {shape.name} kernel has no bandwidth to vary")
     if shape.bandwidth is not None:
         raise ValueError("give the kernel without a bandwidth; the profile varies it")
-    check_choice(lift, ("auto", "exact", "fourier"), "lift")
-    sides = make_sides(a, b, X, Y, weights, kernel=shape)
-    refuse(sides, chosen)
-    rng = make_rng(rng)
-    pool = X if Y is None else pool_points([as_points(X), as_points(Y, "Y")])
-    median = bandwidth_rule(pool, "median", metric=shape.metric)
+    if lifting.is_fitted:
+        raise ValueError("a profile makes a lift for each bandwidth; give settings such as Fourier")
+    pair = make_pair_in_memory(a, b, X, Y, weights, lifting)
+    check_applicable(pair, chosen)
+    median = bandwidth_rule(pair.pool, "median", metric=shape.metric)
     widths = _widths(bandwidths, median)
-    samples = [(X, {"a": sides.a, "b": sides.b})]
-    if Y is not None:
-        samples = [(X, {"a": sides.a}), (Y, {"b": sides.b})]
-    estimates = [
-        Estimate(
-            chosen.function(rep[0], rep[1], **options),
-            chosen.error(rep[0], rep[1], **options) if chosen.error else None,
-        )
-        for rep in represent_scales(
-            samples,
-            [shape.with_bandwidth(h) for h in widths],
-            lift=lift,
-            n_components=n_components,
-            sampling=sampling,
-            rng=rng,
-        )
-    ]
-    errors = [e.error for e in estimates if e.error is not None]
-    return Profile(
-        measure,
-        widths,
-        np.array([e.value for e in estimates]),
-        np.array(errors) if len(errors) == len(estimates) else None,
-        median,
-    )
+    kernels = [shape.with_bandwidth(h) for h in widths]
+    options = measure_options or {}
+    values, errors = [], []
+    for rep in represent_at_scales(pair.samples, kernels, lifting, make_rng(rng)):
+        values.append(chosen.function(rep[0], rep[1], **options))
+        errors.append(chosen.error(rep[0], rep[1], **options) if chosen.error else None)
+    known = None if None in errors else np.array(errors)
+    return Profile(measure, widths, np.array(values), known, median)
 
 
 def _widths(bandwidths: int | Sequence[float], median: float) -> FloatArray:
@@ -158,8 +132,7 @@ def _widths(bandwidths: int | Sequence[float], median: float) -> FloatArray:
         return np.geomspace(median / 30, median * 10, count)
     if not isinstance(bandwidths, Iterable):
         raise TypeError(
-            "bandwidths must be a whole number, how many, or a sequence of them, got "
-            f"{bandwidths!r}"
+            f"bandwidths must be an integer (how many) or a sequence of numbers, got {bandwidths!r}"
         )
     widths = np.array([check_positive(h, "bandwidths") for h in bandwidths])
     if not len(widths):

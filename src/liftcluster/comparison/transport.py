@@ -1,4 +1,4 @@
-"""Exact optimal transport between two small sets of masses."""
+"""Exact optimal transport between two discrete distributions."""
 
 from __future__ import annotations
 
@@ -10,21 +10,30 @@ import numpy as np
 from .._util.typing import FloatArray
 from .._util.validation import as_numbers
 
-__all__ = ["Transport", "emd"]
-
-_MOST_ITERATIONS = 10_000_000  # POT's default of 100,000 does not always suffice for k = 500
+_MAX_ITERATIONS = 10_000_000  # POT's default of 100,000 is not always enough for k = 500
 
 
 @dataclass(frozen=True, eq=False)
 class Transport:
-    """The least cost of moving one set of masses onto another, and how to do it."""
+    """A solved transport problem.
+
+    Attributes
+    ----------
+    cost : float
+        The minimal total cost.
+    plan : (k, k') array
+        The mass that is moved from i to j.
+    costs : (k, k') array
+        The cost of moving one unit of mass from i to j, as given.
+    """
 
     cost: float
-    plan: FloatArray  # (k, k'), how much goes from i to j
+    plan: FloatArray
+    costs: FloatArray
 
 
 def emd(a: Any, b: Any, C: Any) -> Transport:
-    r"""Earth mover's distance: the cheapest way to move masses a onto masses b.
+    r"""Earth mover's distance: the minimal cost of moving masses a onto masses b.
 
     .. math:: \min_{π \ge 0} \sum_{ij} π_{ij} C_{ij} \quad \text{with} \quad
               \sum_j π_{ij} = a_i, \ \sum_i π_{ij} = b_j
@@ -54,22 +63,22 @@ def emd(a: Any, b: Any, C: Any) -> Transport:
             f"masses must have equal sums, got {a.sum():.12g} and {b.sum():.12g}; divide each by "
             "its sum"
         )
-    from ot import emd as solve  # half a second to import, and most runs never transport
+    from ot import emd as solve  # takes half a second to import
 
-    # In units of the total mass and the dearest move: the solver does not survive 1e-200.
-    total, dearest = float(a.sum()), float(np.abs(C).max()) or 1.0
+    # Scaled to total mass and maximal cost one: the solver fails for numbers like 1e-200.
+    total, max_cost = float(a.sum()), float(np.abs(C).max()) or 1.0
     shares = a / total, b / b.sum()
-    plan, log = solve(*shares, C / dearest, numItermax=_MOST_ITERATIONS, log=True)
+    plan, log = solve(*shares, C / max_cost, numItermax=_MAX_ITERATIONS, log=True)
     if log["warning"] is not None:
         raise RuntimeError(f"the transport problem was not solved: {log['warning']}")
-    cost = float((plan * (C / dearest)).sum()) * dearest * total
-    return Transport(cost, np.asarray(plan) * total)
+    cost = float((plan * (C / max_cost)).sum()) * max_cost * total
+    return Transport(cost, np.asarray(plan) * total, C)
 
 
 def _masses(masses: Any, name: str) -> FloatArray:
     m = np.ascontiguousarray(as_numbers(masses, name))
     if m.ndim != 1 or not len(m):
-        raise ValueError(f"{name} must be a non-empty list of masses, got shape {m.shape}")
+        raise ValueError(f"{name} must be a non-empty array of masses, got shape {m.shape}")
     with np.errstate(over="ignore"):
         total = m.sum()
     if not (np.isfinite(total) and (m >= 0).all() and total > 0):

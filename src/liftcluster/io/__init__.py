@@ -1,4 +1,4 @@
-"""Tables on disk: points and clusterings in, results out."""
+"""Tables in files: readers for points and clusterings, writers for results, and AnnData."""
 
 import lazy_loader
 

@@ -1,8 +1,7 @@
-"""Clusterings of cells in an AnnData object, by the habits of scverse (extra ``anndata``).
+"""Clusterings of cells in AnnData objects, following scverse conventions (extra ``anndata``).
 
-Clusterings are named by their keys: columns of ``.obs``, or matrices of ``.obsm`` for soft ones.
-The points are ``.obsm[use_rep]``, or ``.X``. What is found goes to ``.obs``, ``.obsm`` and
-``.uns``, as values that an h5ad file can hold.
+A clustering is a key of ``.obs`` or, if it is soft, of ``.obsm``. The points are ``.obsm[use_rep]``
+or ``.X``. Results are stored in ``.obs``, ``.obsm`` and ``.uns`` as types that h5ad supports.
 """
 
 from __future__ import annotations
@@ -10,23 +9,24 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from .._util.memory import check_memory
+from .._util.names import MeasureName
 from .._util.typing import Array
-from ..combination import combining as combination
-from ..combination.combining import Consensus
-from ..comparison import comparing as comparison
+from ..combination import combining
+from ..comparison import comparing, distances
 from ..comparison.comparison import Comparison
 from ..partitions.partition import Partition
+from .table import quoted
 
 __all__ = ["compare", "consensus", "distance_matrix"]
 
-# Tools of scverse keep labels as text, so that the -1 of HDBSCAN is "-1".
+# scverse tools store labels as text: the -1 of HDBSCAN is "-1".
 _NOISE = (-1, "-1", None, math.nan)
-_FEW_GENES = 50  # so many columns of .X need no principal components
+_MAX_VARIABLES = 50  # columns of .X that are used without principal components
 
 
 def compare(
@@ -39,23 +39,28 @@ def compare(
     key_added: str | None = None,
     **lifting: Any,
 ) -> Comparison:
-    """How two clusterings of the cells differ: every measure, what moved, and where.
+    """Compare two clusterings of the cells, by all measures that apply.
 
     Parameters
     ----------
     adata : AnnData
+        n cells.
     a, b : str
-        Columns of ``.obs``, or matrices of memberships in ``.obsm``. Missing categories and -1 are
-        cells in no cluster.
+        Two clusterings: columns of ``.obs``, or (n, k) memberships in ``.obsm``. Cells with a
+        missing category or -1 are in no cluster.
     use_rep : str, optional
-        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
-        it is there, else X if it has at most 50 columns.
+        The points (n, d): a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default
+        "X_pca" if present, else "X" if it has at most 50 columns.
     measures : sequence of str, optional
-        As for :func:`liftcluster.compare`.
+        Names in ``liftcluster.MEASURES``; all that apply by default.
     key_added : str, optional
-        Also keep a summary in ``.uns[key_added]``.
+        Also store a summary in ``.uns[key_added]``.
     **lifting
-        Of :func:`liftcluster.compare`: kernel, bandwidth, lift, n_components, tol, rng, ...
+        Options of :func:`liftcluster.compare`: kernel, bandwidth, lift, rng, ...
+
+    Returns
+    -------
+    Comparison
 
     Examples
     --------
@@ -70,11 +75,18 @@ def compare(
     """
     X, rep = _points(adata, use_rep)
     first, second = _partition(adata, a), _partition(adata, b)
-    found = comparison.compare(first, second, X, measures=measures, names=(a, b), **lifting)
+    found = comparing.compare(first, second, X, measures=measures, names=(a, b), **lifting)
     if key_added is not None:
-        adata.uns[key_added] = _summary(found) | {
-            "params": _writable({"a": a, "b": b, "use_rep": rep, **lifting})
+        stored: dict[str, Any] = {
+            "values": {name: estimate.value for name, estimate in found.values.items()},
+            "errors": {n: e.error for n, e in found.values.items() if e.error is not None},
+            "moves": np.array(found.summary(), dtype=str),
+            "params": _storable({"a": a, "b": b, "use_rep": rep, **lifting}),
         }
+        if found.plan is not None:
+            names = [list(map(str, p.names)) for p in found.partitions]
+            stored["plan"] = importlib.import_module("pandas").DataFrame(found.plan, *names)
+        adata.uns[key_added] = stored
     return found
 
 
@@ -83,20 +95,26 @@ def distance_matrix(
     keys: Sequence[str],
     *,
     use_rep: str | None = None,
-    measure: str = "lift_emd",
+    measure: MeasureName = "lift_emd",
     key_added: str | None = None,
     **lifting: Any,
 ) -> Any:
-    """Distances between every two clusterings of the cells, as a data frame.
+    """Distances between all pairs of clusterings of the cells.
 
     Parameters
     ----------
-    keys : sequence of str
-        Columns of ``.obs``, or matrices of memberships in ``.obsm``.
+    keys : sequence of m str
+        Clusterings: columns of ``.obs``, or (n, k) memberships in ``.obsm``.
     measure : str
         A name in ``liftcluster.MEASURES``.
-    adata, use_rep, key_added, **lifting
+    key_added : str, optional
+        Also store the distances in ``.uns[key_added]``.
+    adata, use_rep, **lifting
         As for :func:`compare`.
+
+    Returns
+    -------
+    (m, m) pandas.DataFrame
 
     Examples
     --------
@@ -110,21 +128,19 @@ def distance_matrix(
     """
     pandas = importlib.import_module("pandas")
     X, rep = _points(adata, use_rep)
-    named = {key: _partition(adata, key) for key in _several(keys)}
-    D = comparison.distance_matrix(named, X, measure=measure, **lifting)
+    named = _partitions(adata, keys)
+    D = distances.distance_matrix(named, X, measure=measure, **lifting)
     frame = pandas.DataFrame(D, index=list(named), columns=list(named))
     if key_added is not None:
-        adata.uns[key_added] = {
-            "distances": frame,
-            "params": _writable({"measure": measure, "use_rep": rep, **lifting}),
-        }
+        params = _storable({"measure": measure, "use_rep": rep, **lifting})
+        adata.uns[key_added] = {"distances": frame, "params": params}
     return frame
 
 
 def consensus(
     adata: Any,
     keys: Sequence[str],
-    n_clusters: int | str,
+    n_clusters: int | Literal["auto"],
     *,
     use_rep: str | None = None,
     method: Any = "lift_km",
@@ -137,26 +153,27 @@ def consensus(
     Parameters
     ----------
     keys : sequence of str
-        Columns of ``.obs``, or matrices of memberships in ``.obsm``.
+        Clusterings: columns of ``.obs``, or (n, k) memberships in ``.obsm``.
     n_clusters : int or "auto"
+        The number of clusters of the consensus.
     method : str
         A name in ``liftcluster.METHODS``.
     key_added : str
-        Under which the results are kept.
+        The key of the results.
     copy : bool
-        Leave ``adata`` as it is and return a copy with the results.
+        Return a copy of ``adata`` with the results, and leave ``adata`` unchanged.
     adata, use_rep
         As for :func:`compare`.
     **options
-        As for :func:`liftcluster.consensus`.
+        Options of :func:`liftcluster.consensus`.
 
     Returns
     -------
-    None, or an AnnData if ``copy``
+    None, or AnnData if ``copy``
         ``.obs[key_added]``: the cluster of each cell, categorical.
-        ``.obs[key_added + "_confidence"]``: how sure that is, from 0 to 1.
-        ``.obsm[key_added + "_memberships"]``: the soft consensus.
-        ``.uns[key_added]``: how it was made, and how well it fits.
+        ``.obs[key_added + "_confidence"]``: its confidence, from 0 to 1.
+        ``.obsm[key_added + "_memberships"]``: soft memberships (n, n_clusters).
+        ``.uns[key_added]``: parameters, score and mean distance to the inputs.
 
     Examples
     --------
@@ -168,46 +185,48 @@ def consensus(
     [True, True, True, False, False, False]
     """
     X, rep = _points(adata, use_rep)
-    named = {key: _partition(adata, key) for key in _several(keys)}
-    found = combination.consensus(named, n_clusters, X, method=method, **options)
-    assert isinstance(found, Consensus)  # what is in memory stays there
+    named = _partitions(adata, keys)
+    found = combining.consensus(named, n_clusters, X, method=method, **options)
     target = adata.copy() if copy else adata
-    _keep(target, found, key_added)
-    target.uns[key_added]["params"] = _writable(
-        {"keys": list(named), "n_clusters": n_clusters, "use_rep": rep, "method": method, **options}
-    )
+    pandas = importlib.import_module("pandas")
+    categories = [str(j) for j in range(found.n_clusters)]
+    target.obs[key_added] = pandas.Categorical.from_codes(found.labels, categories)
+    target.obs[f"{key_added}_confidence"] = found.confidence
+    target.obsm[f"{key_added}_memberships"] = np.asarray(found.memberships)
+    scores = {s: getattr(found, s) for s in ("score", "mean_distance", "best_input_distance")}
+    params = {"keys": list(named), "n_clusters": n_clusters, "use_rep": rep, "method": method}
+    target.uns[key_added] = {**_storable(scores), "params": _storable(params | options)}
     return target if copy else None
 
 
 def _points(adata: Any, use_rep: str | None) -> tuple[Array, str]:
-    """The points, and what they are called."""
+    """The points (n, d), and their key."""
     if not (hasattr(adata, "obs") and hasattr(adata, "obsm")):
         raise TypeError(f"adata must be an AnnData, got {type(adata).__name__}")
     if use_rep is None and "X_pca" in adata.obsm:
         use_rep = "X_pca"
-    if use_rep is None and adata.n_vars <= _FEW_GENES and adata.X is not None:
+    if use_rep is None and adata.n_vars <= _MAX_VARIABLES and adata.X is not None:
         use_rep = "X"
     if use_rep is None:
         raise ValueError(
-            f"say where the cells are: use_rep is one of {_listed([*adata.obsm, 'X'])}; there is "
-            'no "X_pca" (scanpy.pp.pca makes it)'
+            f"use_rep must be one of {quoted([*adata.obsm, 'X'])}; there is no default because "
+            '"X_pca" is missing (scanpy.pp.pca computes it)'
         )
     if use_rep != "X" and use_rep not in adata.obsm:
-        raise ValueError(
-            f"use_rep={use_rep!r} is not in .obsm; it is one of {_listed([*adata.obsm, 'X'])}"
-        )
+        keys = quoted([*adata.obsm, "X"])
+        raise ValueError(f"use_rep={use_rep!r} is not in .obsm; it must be one of {keys}")
     block = adata.X[:] if use_rep == "X" else adata.obsm[use_rep]
     if hasattr(block, "toarray"):
         check_memory(
             2 * block.dtype.itemsize * math.prod(block.shape),
-            f"the {block.shape[0]:,} × {block.shape[1]:,} numbers of {use_rep!r}, zeros included,",
-            'take principal components: use_rep="X_pca" (scanpy.pp.pca makes it)',
+            f"the dense {block.shape[0]:,} × {block.shape[1]:,} matrix {use_rep!r}",
+            'use principal components: use_rep="X_pca" (scanpy.pp.pca computes it)',
         )
     return np.asarray(block.toarray() if hasattr(block, "toarray") else block), use_rep
 
 
 def _partition(adata: Any, key: str) -> Partition:
-    """The clustering that a key stands for, in .obs or, soft, in .obsm."""
+    """The clustering with a key in .obs, or in .obsm if it is soft."""
     try:
         if key in adata.obs:
             return Partition.from_labels(adata.obs[key], noise=_NOISE)
@@ -216,63 +235,25 @@ def _partition(adata: Any, key: str) -> Partition:
     except (TypeError, ValueError) as error:
         raise type(error)(f"{key!r}: {error}") from error
     raise ValueError(
-        f"there is no clustering {key!r}: .obs has {_listed(adata.obs.columns)}, .obsm has "
-        f"{_listed(adata.obsm)}"
+        f"there is no clustering {key!r}: .obs has {quoted(adata.obs.columns)}, .obsm has "
+        f"{quoted(adata.obsm)}"
     )
 
 
-def _several(keys: Sequence[str]) -> list[str]:
+def _partitions(adata: Any, keys: Sequence[str]) -> dict[str, Partition]:
     if isinstance(keys, str):
         raise TypeError(f"keys must be a list of keys, got one string; write [{keys!r}, ...]")
     if len(set(keys)) < len(keys):
         raise ValueError(f"keys must differ, got {list(keys)}")
-    return list(keys)
+    return {key: _partition(adata, key) for key in keys}
 
 
-def _keep(adata: Any, found: Consensus, key: str) -> None:
-    pandas = importlib.import_module("pandas")
-    names = [str(j) for j in range(found.n_clusters)]
-    adata.obs[key] = pandas.Categorical.from_codes(found.labels, names)
-    adata.obs[f"{key}_confidence"] = found.confidence
-    adata.obsm[f"{key}_memberships"] = np.asarray(found.memberships)
-    adata.uns[key] = _writable(
-        {
-            "score": found.score,
-            "mean_distance": found.mean_distance,
-            "best_input_distance": found.best_input_distance,
-        }
-    )
-
-
-def _summary(found: Comparison) -> dict[str, Any]:
-    """The numbers of a comparison, as h5ad can hold them."""
-    pandas = importlib.import_module("pandas")
-    summary: dict[str, Any] = {
-        "values": {name: estimate.value for name, estimate in found.values.items()},
-        "errors": {n: e.error for n, e in found.values.items() if e.error is not None},
-        "moves": np.array(found.summary(), dtype=str),
-    }
-    if found.plan is not None:
-        a, b = found.partitions
-        summary["plan"] = pandas.DataFrame(
-            found.plan, index=list(map(str, a.names)), columns=list(map(str, b.names))
-        )
-    return summary
-
-
-def _writable(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Numbers and text as they are, None left out, anything else in words."""
-    kept: dict[str, Any] = {}
-    for name, value in values.items():
-        if value is None:
-            continue
+def _storable(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as types that h5ad supports: numbers and text, other objects as text, no None."""
+    storable = {name: value for name, value in values.items() if value is not None}
+    for name, value in storable.items():
         if isinstance(value, list | tuple) and all(isinstance(part, str) for part in value):
-            kept[name] = np.array(value, dtype=str)
-        else:
-            kept[name] = value if isinstance(value, str | int | float | bool) else str(value)
-    return kept
-
-
-def _listed(names: Any) -> str:
-    shown = [repr(name) for name in names]
-    return ", ".join(shown[:12]) + (f" and {len(shown) - 12} more" if len(shown) > 12 else "")
+            storable[name] = np.array(value, dtype=str)
+        elif not isinstance(value, str | int | float | bool):
+            storable[name] = str(value)
+    return storable

@@ -1,4 +1,4 @@
-"""Points and their clusterings out of one or more files."""
+"""The function read_clusterings: points and their clusterings from one or more files."""
 
 from __future__ import annotations
 
@@ -9,42 +9,27 @@ from pathlib import Path
 
 import numpy as np
 
-from .._util.typing import Array, FloatArray
+from .._util.typing import Array, FloatArray, IntArray
 from .._util.validation import column_ranges
 from ..partitions.partition import Partition
-from .inputs import split_names
-from .matching import Wishes, match_rows
-from .open import open_table
-from .table import CellError, InputError, Table, first_repeated, listed
+from .formats import open_table
+from .input_checks import CellError, InputError, split_names
+from .table import Table, first_repeated, quoted
 
-__all__ = ["Clusterings", "read_clusterings"]
-
-_FAR_APART = 100.0  # ratio of spreads beyond which the widest column is all that counts
-_MANY_TIMES = 1e6  # beyond which only the size of such a ratio is shown
+_MAX_SCALE_RATIO = 100.0  # of standard deviations, above which standardizing is suggested
 
 
 @dataclass(frozen=True, eq=False)
 class Clusterings:
-    """What :func:`read_clusterings` found.
+    """Points and clusterings from :func:`read_clusterings`."""
 
-    Attributes
-    ----------
-    X : (n, d) array or None
-    columns : list of str
-        Where X came from.
-    partitions : dict of Partition by name
-    ids : (n,) array or None
-    notes : list of str
-        What was chosen for the user, and what looks odd: to be shown.
-    """
-
-    X: Array | None
-    columns: list[str]
+    X: Array | None  # (n, d), the points
+    columns: list[str]  # names of the columns of X
     partitions: dict[str, Partition]
-    ids: Array | None = None
-    id_name: str | None = None
-    view: FloatArray | None = None
-    notes: list[str] = field(default_factory=list)
+    ids: Array | None  # (n,), the column ``id_name``
+    id_name: str | None
+    view: FloatArray | None  # (n, 2), coordinates to draw the points at
+    notes: list[str]  # messages for the user about defaults and suspicious input
 
 
 def read_clusterings(
@@ -59,27 +44,28 @@ def read_clusterings(
     standardize: bool = False,
     points: bool = True,
 ) -> Clusterings:
-    """Points and clusterings of them out of tables.
+    """Read points and their clusterings from files.
 
     Parameters
     ----------
     path : path
         The points: CSV or TSV (also gzipped), Parquet, npy, npz or h5ad.
     labels : sequence of str
-        Columns that hold one clustering each, here or in ``labels_files``.
+        Columns with one clustering each, in ``path`` or ``labels_files``.
     columns : sequence of str, optional
-        The coordinates; by default all columns of numbers that serve for nothing else.
+        The coordinates; by default all numeric columns that are not used otherwise.
     labels_files : sequence of paths
-        More tables with labels of the same points.
+        More files with labels of the same points.
     memberships : sequence of str
         Soft clusterings: ``"name=column,column,..."``, a block, or ``"name=file"`` of a matrix.
     id : str, optional
-        The column by whose values rows of different files belong together; else by their order.
-    view : two columns to draw the points by
+        The column by which the rows of different files are matched; by default by position.
+    view : sequence of str
+        Two columns to draw the points by.
     standardize : bool
-        Give each coordinate mean zero and standard deviation one.
+        Scale each coordinate to mean zero and standard deviation one.
     points : bool
-        False to leave the coordinates alone and compare labels only.
+        False to read labels only.
 
     Examples
     --------
@@ -92,81 +78,103 @@ def read_clusterings(
     ([[0.0, 1.0], [2.0, 3.0]], {'mine': Partition(hard, n=2, k=2)}, ['x', 'y'])
     >>> folder.cleanup()
     """
-    main = Wishes(open_table(path))
-    others = [Wishes(open_table(file)) for file in labels_files]
+    main = _File(open_table(path))
+    others = [_File(open_table(file)) for file in labels_files]
     notes: list[str] = []
-    where = _find_labels(main, others, labels, id, wants_some=not memberships)
+    where = _find_labels(main, others, labels, id, required=not memberships)
     soft = [_find_memberships(main, others, text) for text in memberships]
-    _refuse_twice([*where, *(name for name, _, _ in soft)])
-    drawn = main.want(view, as_numbers=True)
+    _check_unique_names([*where, *(name for name, _, _ in soft)])
+    drawn = main.add(view, as_numbers=True)
     if len(drawn) not in (0, 2):
-        raise InputError(f"a view is two columns of {main.table.path}, got {listed(drawn)}")
-    coordinates = (
-        _choose_points(main, columns, {*where, *main.numbers}, id, notes) if points else []
-    )
-    files = [main, *others, *(w for _, w, _ in soft if w is not main and w not in others)]
+        raise InputError(f"view must be two columns of {main.table.path}, got {quoted(drawn)}")
+    taken = {*where, *main.numbers, id}
+    coordinates = _choose_points(main, columns, taken, notes) if points else []
+    files = [main, *others, *(f for _, f, _ in soft if f is not main and f not in others)]
     try:
-        match_rows(files, id, notes)
+        _read_matched(files, id, notes)
     except CellError as error:
         if columns or error.column not in coordinates:
             raise
-        hint = f"{error.column!r} was taken for a coordinate, choose them with --columns"
+        hint = f"{error.column!r} is a coordinate by default; select them with --columns"
         raise InputError(f"{error} ({hint})") from None
-    partitions = {name: _labels(wishes, name, notes) for name, wishes in where.items()}
-    partitions |= {name: _memberships(name, w, columns) for name, w, columns in soft}
+    partitions = {name: _labels(file, name, notes) for name, file in where.items()}
+    partitions |= {name: _memberships(name, file, names) for name, file, names in soft}
     X = main.block(coordinates) if points else None
-    if X is not None:
-        X = _standardized(X) if standardize else X
-        _note_scales(X, coordinates, standardize, notes)
-    return Clusterings(
-        X,
-        coordinates,
-        partitions,
-        ids=None if id is None else main.column(id),
-        id_name=id,
-        view=main.block(drawn).astype(np.float64) if drawn else None,
-        notes=notes,
-    )
+    if X is not None and standardize:
+        X = _standardized(X)
+    elif X is not None and X.shape[1] == len(coordinates) > 1:
+        _note_scales(X, coordinates, notes)
+    ids = None if id is None else main.column(id)
+    Z = main.block(drawn).astype(np.float64) if drawn else None
+    return Clusterings(X, coordinates, partitions, ids, id, Z, notes)
+
+
+@dataclass
+class _File:
+    """A table and the columns that are read from it."""
+
+    table: Table
+    texts: list[str] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=list)
+    rows: IntArray | None = None  # the row of each point, if they are matched by id
+    values: dict[str, Array] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        return len(next(iter(self.values.values())))
+
+    def add(self, names: Sequence[str], *, as_numbers: bool) -> list[str]:
+        """Select columns, and return their names."""
+        chosen = self.table.choose(names)
+        selected = self.numbers if as_numbers else self.texts
+        before = set(selected)
+        selected += [name for name in chosen if name not in before]
+        return chosen
+
+    def column(self, name: str) -> Array:
+        """The values of a column, one per point."""
+        values = self.values[name]
+        return values if self.rows is None else values[self.rows]
+
+    def block(self, names: Sequence[str]) -> Array:
+        """Columns and blocks side by side, (n, d)."""
+        parts = [self.column(name) for name in names]
+        return parts[0] if len(parts) == 1 and parts[0].ndim == 2 else np.column_stack(parts)
 
 
 def _find_labels(
-    main: Wishes, others: list[Wishes], labels: Sequence[str], id: str | None, *, wants_some: bool
-) -> dict[str, Wishes]:
-    """In which file each labelling is; by default all columns of the files of labels."""
+    main: _File, others: list[_File], labels: Sequence[str], id: str | None, *, required: bool
+) -> dict[str, _File]:
+    """The file of each column of labels; by default all columns of ``others``."""
     if not labels and others:
-        pairs = [(n, w) for w in others for n in w.want(_but(w.table, id), as_numbers=False)]
-        _refuse_twice([name for name, _ in pairs])
+        pairs = [(n, f) for f in others for n in f.add(_columns_but(f, id), as_numbers=False)]
+        _check_unique_names([name for name, _ in pairs])
         return dict(pairs)
-    if not labels and wants_some:
-        names = listed(_but(main.table, id))
-        raise InputError(
-            f"say with --labels which columns are clusterings; {main.table.path} has {names}"
-        )
-    _refuse_twice(list(labels))
-    where: dict[str, Wishes] = {}
+    if not labels and required:
+        has = f"{main.table.path} has {quoted(_columns_but(main, id))}"
+        raise InputError(f"select the columns of clusterings with --labels; {has}")
+    _check_unique_names(list(labels))
+    where: dict[str, _File] = {}
     for label in labels:
-        having = [w for w in (*others, main) if label in w.table.names or "*" in label]
-        homes = having or [*others, main]
-        if len(having) > 1 and "*" not in label:
-            paths = listed([w.table.path for w in having])
+        found = [f for f in (*others, main) if label in f.table.names or "*" in label]
+        if len(found) > 1 and "*" not in label:
+            paths = quoted([f.table.path for f in found])
             raise InputError(f"the column {label!r} is in several files: {paths}; rename one")
-        where |= dict.fromkeys(homes[0].want([label], as_numbers=False), homes[0])
+        file = (found or [*others, main])[0]
+        where |= dict.fromkeys(file.add([label], as_numbers=False), file)
     return where
 
 
-def _find_memberships(
-    main: Wishes, others: list[Wishes], text: str
-) -> tuple[str, Wishes, list[str]]:
-    """The name of a soft clustering, and which columns of which file make it up."""
+def _find_memberships(main: _File, others: list[_File], text: str) -> tuple[str, _File, list[str]]:
+    """The name of a soft clustering, its file and its columns (none for all)."""
     name, equals, rest = text.partition("=")
     names = split_names(rest if equals else text)
-    for wishes in (*others, main):
-        if all(n in wishes.table.names or "*" in n for n in names):
-            return name.strip(), wishes, wishes.want(names, as_numbers=True)
-    file = Path(rest if equals else text)
-    if file.is_file():
-        wishes = Wishes(open_table(file))
-        return name if equals else file.stem, wishes, []
+    for file in (*others, main):
+        if all(n in file.table.names or "*" in n for n in names):
+            return name.strip(), file, file.add(names, as_numbers=True)
+    path = Path(rest if equals else text)
+    if path.is_file():
+        return name if equals else path.stem, _File(open_table(path)), []
     missing = next(n for n in names if n not in main.table.names)
     raise InputError(
         f"--memberships {text!r}: {missing!r} is neither a column of {main.table.path} nor a file; "
@@ -175,90 +183,130 @@ def _find_memberships(
 
 
 def _choose_points(
-    main: Wishes, columns: Sequence[str] | None, taken: set[str], id: str | None, notes: list[str]
+    main: _File, columns: Sequence[str] | None, taken: set[str | None], notes: list[str]
 ) -> list[str]:
     if columns:
-        chosen = main.want(columns, as_numbers=True)
+        chosen = main.add(columns, as_numbers=True)
         if both := [name for name in chosen if name in main.texts]:
             notes.append(f"{both[0]!r} is both a coordinate and a clustering")
         return chosen
-    likely = main.table.likely_points({*taken, *([] if id is None else [id])})
-    if not likely:
+    chosen = main.table.default_points(taken)
+    if not chosen:
         raise InputError(
-            f"{main.table.path} has no columns of numbers besides; choose the coordinates with "
-            "--columns, or compare labels alone with --labels-only"
+            f"{main.table.path} has no other numeric columns; select the coordinates with "
+            "--columns, or compare labels without points with --labels-only"
         )
-    main.want(likely, as_numbers=True)
-    notes.append(
-        f"points: {_in_short(likely)} (all columns of numbers that serve for nothing else; "
-        "--columns chooses)"
-    )
-    return likely
+    main.add(chosen, as_numbers=True)
+    shown = ", ".join(chosen)
+    if len(chosen) > 8:
+        shown = f"{chosen[0]}, {chosen[1]}, …, {chosen[-1]} ({len(chosen)} columns)"
+    notes.append(f"points: {shown} (all other numeric columns; select with --columns)")
+    return chosen
 
 
-def _in_short(names: list[str]) -> str:
-    if len(names) <= 8:
-        return ", ".join(names)
-    return f"{names[0]}, {names[1]}, …, {names[-1]} ({len(names)} columns)"
+def _read_matched(files: list[_File], id: str | None, notes: list[str]) -> None:
+    """Read all files, and match their rows to those of the first by the column ``id``."""
+    main = files[0]
+    for file in files:
+        if id is not None and (file is main or id in file.table.names):
+            file.add([id], as_numbers=False)
+        if not (file.numbers or [name for name in file.texts if name != id]):  # a matrix
+            file.add(file.table.default_points([id]), as_numbers=True)
+        file.values = file.table.read(file.numbers, file.texts)
+    index = {} if id is None else _row_of_id(main, id)
+    for file in files[1:]:
+        if id is not None and id in file.values:
+            file.rows = _matching_rows(index, file, id, main, notes)
+        elif file.n_rows != main.n_rows:
+            raise InputError(
+                f"{main.table.path} has {main.n_rows:,} rows and {file.table.path} has "
+                f"{file.n_rows:,}; they must describe the same points, or share an --id column"
+            )
 
 
-def _labels(wishes: Wishes, name: str, notes: list[str]) -> Partition:
+def _row_of_id(file: _File, id: str) -> dict[str, int]:
+    """The row of each id, as text: 7 in one file is "7" in another that also has "x7"."""
+    rows: dict[str, int] = {}
+    for i, value in enumerate(file.values[id].tolist()):
+        if value is None:
+            raise InputError(f"{file.table.path} has no {id!r} for point {i + 1}; fill it in")
+        value = str(value)
+        if value in rows:
+            raise InputError(
+                f"{file.table.path} has {value!r} twice in its column {id!r}; ids must be unique"
+            )
+        rows[value] = i
+    return rows
+
+
+def _matching_rows(
+    index: dict[str, int], file: _File, id: str, main: _File, notes: list[str]
+) -> IntArray:
+    row_of = _row_of_id(file, id)
+    if missing := [value for value in index if value not in row_of]:
+        raise InputError(
+            f"{file.table.path} lacks {len(missing):,} of the {len(index):,} ids in column "
+            f"{id!r} of {main.table.path}: {quoted(missing, 3)}; add them, with an empty label if "
+            "they have none"
+        )
+    if (extra := len(row_of) - len(index)) > 0:
+        notes.append(f"{file.table.path}: {extra:,} rows with unknown ids are ignored")
+    return np.fromiter((row_of[value] for value in index), np.int64, len(index))
+
+
+def _labels(file: _File, name: str, notes: list[str]) -> Partition:
     try:
-        partition = Partition.from_labels(wishes.column(name))
+        partition = Partition.from_labels(file.column(name))
     except (TypeError, ValueError) as error:
-        raise InputError(f"{wishes.table.path}, column {name!r}: {error}") from None
+        raise InputError(f"{file.table.path}, column {name!r}: {error}") from None
     if partition.k > max(partition.n // 2, 20):
         notes.append(
-            f"{name!r} has {partition.k:,} different values for {partition.n:,} points; is it a "
-            "clustering?"
+            f"{name!r} has {partition.k:,} different values for {partition.n:,} points; check "
+            "that it is a clustering"
         )
     return partition
 
 
-def _memberships(name: str, wishes: Wishes, columns: list[str]) -> Partition:
-    columns = columns or wishes.numbers
+def _memberships(name: str, file: _File, columns: list[str]) -> Partition:
+    columns = columns or file.numbers
     try:
-        R = wishes.block(columns)
-        names = columns if R.shape[1] == len(columns) else None
-        return Partition.from_memberships(R, names=names)
+        R = file.block(columns)
+        return Partition.from_memberships(R, names=columns if R.shape[1] == len(columns) else None)
     except (TypeError, ValueError) as error:
-        raise InputError(f"memberships {name!r} of {wishes.table.path}: {error}") from None
+        raise InputError(f"memberships {name!r} of {file.table.path}: {error}") from None
 
 
 def _standardized(X: Array) -> FloatArray:
-    """Mean zero, deviation one; a column that never varies is zero."""
+    """X with mean zero and standard deviation one; constant columns are zero."""
     Z = X / _magnitudes(X)
     spread = Z.std(axis=0)
     return np.asarray((Z - Z.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
 def _magnitudes(X: Array) -> FloatArray:
-    """The largest number of each column, in units of which no square is too large or too small."""
-    low, high = column_ranges(X)
-    largest = np.maximum(-low.astype(np.float64), high.astype(np.float64))
+    """The largest absolute value of each column; division by it prevents overflow of squares."""
+    largest = np.abs(np.array(column_ranges(X), dtype=np.float64)).max(axis=0)
     return np.where(largest > 0, largest, 1.0)
 
 
-def _note_scales(X: Array, columns: list[str], standardized: bool, notes: list[str]) -> None:
-    if standardized or X.shape[1] != len(columns) or X.shape[1] < 2:
-        return
+def _note_scales(X: Array, columns: list[str], notes: list[str]) -> None:
     unit = _magnitudes(X)
     spread = (X / unit).std(axis=0) * unit
     wide, narrow = int(spread.argmax()), int(np.where(spread > 0, spread, np.inf).argmin())
-    if spread[wide] > _FAR_APART * spread[narrow] > 0:
+    if spread[wide] > _MAX_SCALE_RATIO * spread[narrow] > 0:
         with np.errstate(over="ignore"):
-            times = spread[wide] / spread[narrow]
-        shown = f"{times:,.0f}" if times < _MANY_TIMES else f"{times:.0e}"
+            ratio = spread[wide] / spread[narrow]
+        shown = f"{ratio:,.0f}" if ratio < 1e6 else f"{ratio:.0e}"
         notes.append(
-            f"{columns[wide]!r} varies {shown} times as much as {columns[narrow]!r} and will "
-            "outweigh it; --standardize gives all the same weight"
+            f"the standard deviation of {columns[wide]!r} is {shown} times that of "
+            f"{columns[narrow]!r}; --standardize scales all columns to the same one"
         )
 
 
-def _but(table: Table, id: str | None) -> list[str]:
-    return [name for name in table.names if name != id]
+def _columns_but(file: _File, id: str | None) -> list[str]:
+    return [name for name in file.table.names if name != id]
 
 
-def _refuse_twice(names: list[str]) -> None:
+def _check_unique_names(names: list[str]) -> None:
     if (twice := first_repeated(names)) is not None:
-        raise InputError(f"two clusterings are called {twice!r}; give one another name")
+        raise InputError(f"two clusterings are called {twice!r}; rename one of them")

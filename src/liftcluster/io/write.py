@@ -1,4 +1,4 @@
-"""Results as files: whole or not there at all, in the format that the name asks for."""
+"""Atomic writing of tables, in the format given by the suffix of the file."""
 
 from __future__ import annotations
 
@@ -8,26 +8,23 @@ import gzip
 import importlib
 import io
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from .._util.extras import needs
-from .._util.files import replacing
-from .inputs import InputError
+from .._util.files import atomic_write
+from .input_checks import InputError, import_pyarrow
 
-if TYPE_CHECKING:  # at run time only npz files need NumPy
+if TYPE_CHECKING:  # NumPy is imported only where it is needed
     from .._util.typing import Array
-
-__all__ = ["check_target", "write_columns", "write_csv"]
 
 
 def write_columns(path: str | PathLike[str], columns: Mapping[str, Array]) -> None:
-    """Columns of one length as CSV, TSV, gzipped or not, Parquet, or npz, by the suffix.
+    """Write columns of n entries as CSV, TSV (.gz for gzipped), Parquet or npz, by the suffix.
 
-    A matrix becomes as many columns, numbered from zero; in npz it stays a matrix.
+    A matrix is written as several columns, numbered from zero; in npz it stays a matrix.
 
     Examples
     --------
@@ -41,8 +38,11 @@ def write_columns(path: str | PathLike[str], columns: Mapping[str, Array]) -> No
     """
     target = check_target(path, _WRITERS)
     write = _WRITERS[_suffix(target, _WRITERS)]
-    with _writing(target) as file:
-        write(file, columns)
+    try:
+        with atomic_write(target) as temporary, open(temporary, "wb") as file:
+            write(file, columns)
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror}") from error
 
 
 def check_target(
@@ -50,73 +50,54 @@ def check_target(
     suffixes: Collection[str],
     inputs: Iterable[str | PathLike[str]] = (),
 ) -> Path:
-    """A path that could be written, asked before the work rather than after it.
+    """The path of a file to write, checked before the work: InputError if it cannot be written.
 
-    None of the files that are read, ``inputs``, may be the one that is written.
+    It needs one of the ``suffixes`` and must not be one of the ``inputs``, which are read.
     """
     target = Path(path)
     if target.is_dir():
         raise InputError(f"{target} is a folder; give the name of a file in it")
     if _suffix(target, suffixes) == ".parquet":
-        _check_pyarrow()
-    real = Path(os.path.realpath(target))  # the file behind a link
+        import_pyarrow("writing Parquet")
+    real = Path(os.path.realpath(target))  # the target of a link
     if real.is_symlink():
         raise InputError(f"{target} cannot be written: {os.strerror(errno.ELOOP)}")
     folder = real.parent if target.is_symlink() else target.parent
     if not folder.is_dir():
-        raise InputError(f"{target} cannot be written: there is no folder {folder}; make it first")
-    if not _may_be_written(real):
-        raise InputError(f"{target} cannot be written: no permission; choose another place")
-    for read in map(Path, inputs):
-        if target.is_file() and os.path.exists(read) and target.samefile(read):
-            raise InputError(f"{target} is read and would be overwritten; choose another name")
+        raise InputError(f"{target} cannot be written: there is no folder {folder}; create it")
+    # A file is replaced by another in its folder, so that both must be writable; a device is not.
+    needed = [real, real.parent] if real.is_file() else [real if real.exists() else real.parent]
+    if not all(os.access(path, os.W_OK) for path in needed):
+        raise InputError(f"{target} cannot be written: no permission; choose another folder")
+    for path in map(Path, inputs):
+        if target.is_file() and os.path.exists(path) and target.samefile(path):
+            raise InputError(f"{target} is an input and would be overwritten; choose another name")
     return target
 
 
-def _may_be_written(real: Path) -> bool:
-    """A file gives way to another in its folder, so both must allow it; a device stays."""
-    if not real.exists():
-        return os.access(real.parent, os.W_OK)
-    return os.access(real, os.W_OK) and (not real.is_file() or os.access(real.parent, os.W_OK))
-
-
-@contextmanager
-def _writing(target: Path) -> Iterator[IO[bytes]]:
-    try:
-        with replacing(target) as temporary, open(temporary, "wb") as file:
-            yield file
-    except OSError as error:
-        raise InputError(f"{target} cannot be written: {error.strerror}") from error
-
-
 def write_csv(file: IO[str], columns: Mapping[str, Array], delimiter: str = ",") -> None:
-    """Columns as text; numbers with as many digits as they have, nothing for None."""
+    """Write columns as text: numbers with all their digits, None as an empty cell."""
     flat = _flat(columns)
     cells = list(flat)
     cells += [str(cell) for c in flat.values() if c.dtype.kind in "OU" for cell in c]
-    # Python leaves a bare carriage return unquoted when lines end without one.
-    odd = any("\r" in cell for cell in cells)
-    writer = csv.writer(
-        file,
-        delimiter=delimiter,
-        lineterminator="\n",
-        quoting=csv.QUOTE_NONNUMERIC if odd else csv.QUOTE_MINIMAL,
-    )
+    # The csv module does not quote a carriage return if the line terminator has none.
+    quote_all = any("\r" in cell for cell in cells)
+    quoting: Any = csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=quoting)
     writer.writerow(flat)
     writer.writerows(zip(*(column.tolist() for column in flat.values()), strict=True))
 
 
-def _write_text(delimiter: str, packed: bool) -> Callable[[IO[bytes], Mapping[str, Array]], None]:
-    def write(file: IO[bytes], columns: Mapping[str, Array]) -> None:
-        out: Any = gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") if packed else file
-        text = io.TextIOWrapper(out, encoding="utf-8", newline="")
-        write_csv(text, columns, delimiter)
-        text.flush()
-        text.detach()
-        if packed:
-            out.close()
+def _write_text(file: IO[bytes], columns: Mapping[str, Array], delimiter: str) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    write_csv(text, columns, delimiter)
+    text.flush()
+    text.detach()
 
-    return write
+
+def _write_gzipped(file: IO[bytes], columns: Mapping[str, Array], delimiter: str) -> None:
+    with gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
+        _write_text(packed, columns, delimiter)  # type: ignore[arg-type]
 
 
 def _write_npz(file: IO[bytes], columns: Mapping[str, Array]) -> None:
@@ -127,41 +108,32 @@ def _write_npz(file: IO[bytes], columns: Mapping[str, Array]) -> None:
 
 
 def _write_parquet(file: IO[bytes], columns: Mapping[str, Array]) -> None:
-    arrow = importlib.import_module("pyarrow")
-    parquet = importlib.import_module("pyarrow.parquet")
-    parquet.write_table(arrow.table({n: arrow.array(a) for n, a in _flat(columns).items()}), file)
+    parquet, arrow = import_pyarrow("writing Parquet"), importlib.import_module("pyarrow")
+    table = arrow.table({name: arrow.array(a) for name, a in _flat(columns).items()})
+    parquet.write_table(table, file)
 
 
 _WRITERS: dict[str, Callable[[IO[bytes], Mapping[str, Array]], None]] = {
-    ".csv": _write_text(",", packed=False),
-    ".csv.gz": _write_text(",", packed=True),
-    ".tsv": _write_text("\t", packed=False),
-    ".tsv.gz": _write_text("\t", packed=True),
+    ".csv": partial(_write_text, delimiter=","),
+    ".csv.gz": partial(_write_gzipped, delimiter=","),
+    ".tsv": partial(_write_text, delimiter="\t"),
+    ".tsv.gz": partial(_write_gzipped, delimiter="\t"),
     ".parquet": _write_parquet,
     ".npz": _write_npz,
 }
 
 
-def _check_pyarrow() -> None:
-    """Loaded, not only found: one that is broken would be no use after the work."""
-    try:
-        importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        why = " ".join(str(error).split())
-        raise InputError(f"{needs('pyarrow', 'writing Parquet')} ({why})") from None
-
-
 def _suffix(target: Path, suffixes: Collection[str]) -> str:
-    name = target.name.lower()
-    found = [suffix for suffix in suffixes if name.endswith(suffix)]
+    found = [suffix for suffix in suffixes if target.name.lower().endswith(suffix)]
     if target.exists() and not target.is_file():
-        return next(iter(suffixes))  # a device has no format of its own: the usual one
+        return next(iter(suffixes))  # a device has no suffix: the default format
     if not found:
-        raise InputError(f"{target} has no known ending; name it with one of {', '.join(suffixes)}")
+        raise InputError(f"{target} must have one of the suffixes {', '.join(suffixes)}")
     return max(found, key=len)
 
 
 def _flat(columns: Mapping[str, Array]) -> dict[str, Array]:
+    """Columns (n,), with matrices split into several."""
     flat: dict[str, Array] = {}
     for name, array in columns.items():
         if array.ndim == 1:

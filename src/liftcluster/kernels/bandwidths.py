@@ -1,4 +1,4 @@
-"""How large a neighbourhood is: bandwidth rules, on a sample of the points."""
+"""Bandwidth rules, computed on a sample of the points."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from .._util.arrays import on_device, take, to_numpy
-from .._util.checks import check_bandwidth_rule
-from .._util.typing import Array, FloatArray, RngLike
-from .._util.validation import as_points, check_choice, check_count, make_rng
+from .._util.arrays import to_numpy
+from .._util.checks import check_bandwidth_rule, check_choice, check_count
+from .._util.typing import FloatArray, RngLike
+from .._util.validation import as_points, make_rng
 from .distances import pairwise_distances
-
-__all__ = ["bandwidth"]
+from .summary import take_rows
 
 
 def bandwidth(
@@ -35,23 +34,25 @@ def bandwidth(
     ``silverman``  the same times :math:`(4/(d+2))^{1/(d+4)}`
     =============  ====================================================================
 
-    A factor may follow, as in ``"median/4"`` or ``"mean*2"``. Where most points coincide the
-    pairs at distance zero are left out; where all do, every bandwidth gives the same kernel and
-    the answer is 1.
+    A factor may follow, as in ``"median/4"`` or ``"mean*2"``. If most points coincide, pairs at
+    distance zero are left out; if all do, every bandwidth gives the same kernel and the result
+    is 1.
 
     Parameters
     ----------
     X : (n, d) array-like
+        The points.
     rule : str
+        One of the names above, optionally with a factor.
     rng : int, Generator or None
-        Chooses the sample where there are more than ``n_sample`` points; None takes the same
-        sample every time, so that an exact distance is the same number every time.
+        Chooses the sample if there are more than ``n_sample`` points; None takes the same sample
+        every time, so that exact distances are reproducible.
     n_sample : int
+        Maximal size of the sample, at least 2.
     metric : "euclidean" or "cityblock"
-        For ``median`` and ``mean``.
+        Distance of ``median`` and ``mean``.
     n_total : int, optional
-        How many points there are, where X is only a sample of them; for ``scott`` and
-        ``silverman``.
+        Number of all points, if X is only a sample of them; for ``scott`` and ``silverman``.
 
     Examples
     --------
@@ -63,7 +64,12 @@ def bandwidth(
     base, factor = check_bandwidth_rule(rule)
     check_choice(metric, ("euclidean", "cityblock"), "metric")
     points = as_points(X, device=True)
-    sample = _sample(points, check_count(n_sample, "n_sample", least=2), rng)
+    n, size = points.shape[0], check_count(n_sample, "n_sample", least=2)
+    if n > size:
+        rows = np.sort(make_rng(0 if rng is None else rng).choice(n, size, replace=False))
+        points = take_rows(points, rows)
+    # In main memory, so that all devices give the same number.
+    sample = np.asarray(to_numpy(points), dtype=np.float64)
     # Coordinates of size 1e300 or 1e-300 would over- or underflow when squared.
     with np.errstate(over="ignore"):
         unit = float(np.abs(sample - sample[0]).max())
@@ -71,40 +77,38 @@ def bandwidth(
         return 1.0
     if not np.isfinite(unit):
         raise ValueError("points lie too far apart: their differences overflow; rescale them")
-    shape = (points.shape[0] if n_total is None else n_total, points.shape[1])
-    width = unit * factor * _RULES[base]((sample - sample[0]) / unit, shape, metric)
+    Z = (sample - sample[0]) / unit
+    width = unit * factor * _RULES[base](Z, n if n_total is None else n_total, metric)
     if not (np.isfinite(width) and width > 0):
         raise ValueError(f"rule {rule!r} gives a bandwidth of {width}; rescale the points")
     return float(width)
 
 
 def _pair_distances(Z: FloatArray, metric: str) -> FloatArray:
-    D = pairwise_distances(Z, Z, metric)
-    pairs = D[np.triu_indices(len(Z), 1)]
+    pairs = pairwise_distances(Z, Z, metric)[np.triu_indices(len(Z), 1)]
     nonzero = pairs[pairs > 0]
     return pairs if len(nonzero) * 2 > len(pairs) else nonzero
 
 
-def _median(Z: FloatArray, shape: tuple[int, int], metric: str) -> float:
+def _median(Z: FloatArray, n: int, metric: str) -> float:
     return float(np.median(_pair_distances(Z, metric)))
 
 
-def _mean(Z: FloatArray, shape: tuple[int, int], metric: str) -> float:
+def _mean(Z: FloatArray, n: int, metric: str) -> float:
     return float(np.mean(_pair_distances(Z, metric)))
 
 
-def _scale(Z: FloatArray, shape: tuple[int, int], metric: str) -> float:
+def _scale(Z: FloatArray, n: int, metric: str) -> float:
     return float(np.sqrt(Z.var(axis=0).sum() / 2))
 
 
-def _scott(Z: FloatArray, shape: tuple[int, int], metric: str) -> float:
-    n, d = shape
-    return float(np.sqrt(Z.var(axis=0).mean()) * n ** (-1 / (d + 4)))
+def _scott(Z: FloatArray, n: int, metric: str) -> float:
+    return float(np.sqrt(Z.var(axis=0).mean()) * n ** (-1 / (Z.shape[1] + 4)))
 
 
-def _silverman(Z: FloatArray, shape: tuple[int, int], metric: str) -> float:
-    d = shape[1]
-    return _scott(Z, shape, metric) * float((4 / (d + 2)) ** (1 / (d + 4)))
+def _silverman(Z: FloatArray, n: int, metric: str) -> float:
+    d = Z.shape[1]
+    return _scott(Z, n, metric) * float((4 / (d + 2)) ** (1 / (d + 4)))
 
 
 _RULES = {
@@ -114,12 +118,3 @@ _RULES = {
     "scott": _scott,
     "silverman": _silverman,
 }
-
-
-def _sample(points: Array, size: int, rng: RngLike) -> FloatArray:
-    """Some of the points, in main memory: on any device the bandwidth is the same number."""
-    n = points.shape[0]
-    if n > size:
-        chosen = np.sort(make_rng(0 if rng is None else rng).choice(n, size, replace=False))
-        points = take(points, chosen) if on_device(points) else points[chosen]
-    return np.asarray(to_numpy(points), dtype=np.float64)

@@ -1,358 +1,27 @@
-"""Similarities between points: what each kernel is worth, and what its spectrum looks like.
-
-A shift-invariant kernel is the characteristic function of a probability law on frequencies
-(Bochner), κ(x − y) = E cos(ω·(x − y)). Each kernel here knows both sides: its value, and how to
-turn uniform random numbers into draws from that law in any dimension.
-"""
+"""Kernels on indices, objects and equal points, and kernels from their names."""
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from scipy import special
 
-from .._util.arrays import namespace, on_device, to_numpy
+from .._util.arrays import to_numpy
+from .._util.checks import check_choice
+from .._util.names import KernelName
 from .._util.typing import FloatArray, IntArray, Points
-from .._util.validation import as_points, check_choice, check_positive, check_same_length
-from .distances import device_distances, pairwise_distances
-
-__all__ = [
-    "CallableKernel",
-    "Cauchy",
-    "Discrete",
-    "Gaussian",
-    "Kernel",
-    "Laplace",
-    "Matern",
-    "Precomputed",
-    "ShiftInvariant",
-    "as_kernel",
-    "kernel_from_state",
-]
-
-_LEAST_NU, _MOST_NU = 0.1, 100.0  # between which a Matérn kernel is computed to nine digits
-_WIDE_RANGE = 30.0  # of bandwidths: the narrowest would see the rounding of the widest's distances
-
-
-class Kernel(ABC):
-    """A positive definite function of two points; ``K(X, Y)`` is the (n, m) matrix of values."""
-
-    name: ClassVar[str] = "kernel"
-
-    @abstractmethod
-    def __call__(self, X: Points, Y: Points) -> FloatArray:
-        """Similarities of every point of X with every point of Y."""
-
-    def diagonal(self, X: Points) -> FloatArray:
-        """κ(x, x) of each point."""
-        step = 64  # little of each block is on the diagonal: keep it small
-        blocks = (X[i : i + step] for i in range(0, len(X), step))
-        return np.concatenate([np.diag(self(block, block)) for block in blocks])
-
-    def state(self) -> dict[str, Any]:
-        """The kernel as values that JSON can hold."""
-        raise ValueError(
-            f"a {self.name} kernel cannot be stored; save the representation with with_lift=False"
-        )
-
-    def points(self, X: Points, n: int | None = None) -> Points:
-        """Points in the form this kernel works on, checked; n is how many are expected."""
-        points = as_points(X)
-        if n is not None:
-            check_same_length(n, len(points), "the partition", "X")
-        return points
-
-
-@dataclass(frozen=True)
-class ShiftInvariant(Kernel):
-    """κ(x, y) = g((x − y)/bandwidth) with g(0) = 1, or a mixture over several bandwidths.
-
-    Parameters
-    ----------
-    bandwidth : float, sequence of floats, or None
-        Scale at which two points count as near. Several make the kernel
-        Σᵢ αᵢ g((x − y)/bandwidthᵢ). None leaves it to the rule given to the caller.
-    weights : sequence of floats, optional
-        The αᵢ, scaled to sum to one; equal by default.
-    """
-
-    bandwidth: float | Sequence[float] | None = None
-    weights: Sequence[float] | None = None
-
-    metric: ClassVar[str] = "euclidean"  # in which the bandwidth is measured
-    power: ClassVar[int] = 1  # profile() takes distance ** power
-    isotropic: ClassVar[bool] = True  # depends on the Euclidean distance alone
-    extra_uniforms: ClassVar[int] = 0  # random numbers of the spectral law beyond one per axis
-
-    def __post_init__(self) -> None:
-        if self.bandwidth is None:
-            if self.weights is not None:
-                raise ValueError("weights belong to several bandwidths; give those too")
-            return
-        several = np.ndim(self.bandwidth) > 0
-        scales = tuple(
-            check_positive(h, "bandwidth")
-            for h in (self.bandwidth if several else [self.bandwidth])  # type: ignore[union-attr]
-        )
-        if not scales:
-            raise ValueError("bandwidth is an empty sequence; give at least one number")
-        shares = [1.0] * len(scales) if self.weights is None else self.weights
-        weights = tuple(check_positive(a, "weights of bandwidths") for a in shares)
-        if len(weights) != len(scales):
-            raise ValueError(f"{len(scales)} bandwidths need as many weights, got {len(weights)}")
-        object.__setattr__(self, "bandwidth", scales if several else scales[0])
-        object.__setattr__(self, "weights", tuple(a / sum(weights) for a in weights))
-
-    @property
-    def bandwidths(self) -> tuple[float, ...]:
-        if self.bandwidth is None:
-            raise ValueError(
-                f"this {type(self).__name__} kernel has no bandwidth yet; give it one, for example "
-                f"{type(self).__name__}(bandwidth=liftcluster.bandwidth(X))"
-            )
-        return self.bandwidth if isinstance(self.bandwidth, tuple) else (self.bandwidth,)
-
-    @property
-    def scale(self) -> float:
-        """The unit in which points are measured: the largest bandwidth."""
-        return max(self.bandwidths)
-
-    def __call__(self, X: Points, Y: Points) -> FloatArray:
-        if np.shape(X)[1:] != np.shape(Y)[1:]:
-            raise ValueError(
-                f"the two sets of points have {np.shape(X)[1:]} and {np.shape(Y)[1:]} features; "
-                "a kernel compares points of one space"
-            )
-        return self.of_distances(self.distances(X, Y, [self]), self.scale)
-
-    def distances(self, X: Points, Y: Points, kernels: Sequence[ShiftInvariant]) -> FloatArray:
-        """Distances to the power ``power``, in units of the widest of several kernels."""
-        scales = [h for kernel in kernels for h in kernel.bandwidths]
-        measure = device_distances if on_device(X) else pairwise_distances
-        return measure(
-            X,
-            Y,
-            self.metric,
-            scale=max(scales),
-            power=self.power,
-            by_differences=max(scales) > _WIDE_RANGE * min(scales),
-        )
-
-    def of_distances(self, D: FloatArray, unit: float) -> FloatArray:
-        """κ from distances to the power ``power``, measured in some unit of length."""
-        xp = namespace(D)
-        values = xp.zeros_like(D)
-        for alpha, h in zip(self.weights or (1.0,), self.bandwidths, strict=True):
-            with np.errstate(over="ignore", invalid="ignore"):  # infinitely far is far enough
-                scaled = D * float(np.float64(unit / h) ** self.power)
-            values += alpha * self.profile(xp.where(D == 0, xp.zeros_like(D), scaled))
-        return values
-
-    def points(self, X: Points, n: int | None = None) -> Points:
-        points = as_points(X, device=self.on_devices)
-        if n is not None:
-            check_same_length(n, points.shape[0], "the partition", "X")
-        return points
-
-    @property
-    def on_devices(self) -> bool:
-        """Whether ``profile`` is made of functions that every array library has."""
-        return True
-
-    def diagonal(self, X: Points) -> FloatArray:
-        return np.ones(len(X))
-
-    @abstractmethod
-    def profile(self, distance: FloatArray) -> FloatArray:
-        """g as a function of the scaled distance to the power ``power``."""
-
-    @abstractmethod
-    def unit_spectrum(self, U: FloatArray) -> FloatArray:
-        """Frequencies of the unit-bandwidth kernel from (M, d + extra_uniforms) uniforms."""
-
-    def n_uniforms(self, d: int) -> int:
-        """How many uniforms one frequency takes in d dimensions."""
-        return d + self.extra_uniforms + (len(self.bandwidths) > 1)
-
-    def spectrum(self, U: FloatArray) -> FloatArray:
-        """Frequencies, in units of 1/``scale``, from (M, n_uniforms(d)) uniforms in (0, 1).
-
-        The map sends independent uniforms to draws from the multivariate spectral law, and a
-        low-discrepancy set to a quasi-random one.
-        """
-        U = np.clip(U, 2.0**-53, 1 - 2.0**-53)
-        if len(self.bandwidths) == 1:
-            return self.unit_spectrum(U)
-        edges = np.cumsum(self.weights or ())[:-1]
-        component = np.searchsorted(edges, U[:, -1], side="right")
-        factors = self.scale / np.asarray(self.bandwidths)
-        return self.unit_spectrum(U[:, :-1]) * factors[component, None]
-
-    def sample_spectrum(self, n: int, d: int, rng: np.random.Generator) -> FloatArray:
-        """n independent frequencies, in units of 1/``scale``."""
-        return self.spectrum(rng.random((n, self.n_uniforms(d))))
-
-    def sample_lengths(self, n: int, d: int, rng: np.random.Generator) -> FloatArray:
-        """Lengths of n independent frequencies in d dimensions, without drawing their directions.
-
-        A kernel that depends on the Euclidean distance alone in every dimension is a mixture of
-        Gaussians (Schoenberg), so its frequencies are normal vectors times a factor of their own:
-        the frequency on one axis that belongs to a normal number of one.
-        """
-        if not self.isotropic:
-            return np.linalg.norm(self.sample_spectrum(n, d, rng), axis=1)
-        U = rng.random((n, self.n_uniforms(1)))
-        U[:, 0] = special.ndtr(1.0)
-        return np.sqrt(rng.chisquare(d, n)) * self.spectrum(U)[:, 0]
-
-    def with_bandwidth(self, bandwidth: float | Sequence[float]) -> ShiftInvariant:
-        return type(self)(bandwidth=bandwidth)
-
-    def state(self) -> dict[str, Any]:
-        several = isinstance(self.bandwidth, tuple)
-        return {
-            "kernel": self.name,
-            "bandwidth": list(self.bandwidths) if several else self.bandwidth,
-            "weights": list(self.weights or ()) if several else None,
-        }
-
-
-class Gaussian(ShiftInvariant):
-    r"""κ(x, y) = exp(−‖x − y‖² / (2 bandwidth²)); frequencies are normal.
-
-    Examples
-    --------
-    >>> Gaussian(1.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(6)  # exp(-25/2)
-    array([[4.e-06]])
-    >>> Gaussian([1.0, 5.0])([[0.0, 0.0]], [[3.0, 4.0]]).round(4)  # the mean of two kernels
-    array([[0.3033]])
-    """
-
-    name: ClassVar[str] = "gaussian"
-    power: ClassVar[int] = 2
-
-    def profile(self, distance: FloatArray) -> FloatArray:
-        return namespace(distance).exp(-distance / 2)
-
-    def unit_spectrum(self, U: FloatArray) -> FloatArray:
-        return np.asarray(special.ndtri(U))
-
-
-class Laplace(ShiftInvariant):
-    """κ(x, y) = exp(−‖x − y‖₁ / bandwidth), as scikit-learn's; frequencies are Cauchy on each axis.
-
-    A product over the axes, so not rotation invariant: for exp(−‖x − y‖₂ / bandwidth) take
-    ``Matern(nu=0.5)``. Bandwidth rules measure it in the L1 distance.
-    """
-
-    name: ClassVar[str] = "laplace"
-    metric: ClassVar[str] = "cityblock"
-    isotropic: ClassVar[bool] = False
-
-    def profile(self, distance: FloatArray) -> FloatArray:
-        return namespace(distance).exp(-distance)
-
-    def unit_spectrum(self, U: FloatArray) -> FloatArray:
-        return np.tan(np.pi * (U - 0.5))
-
-
-class Cauchy(ShiftInvariant):
-    """κ(x, y) = 1 / (1 + ‖x − y‖² / bandwidth²): heavy tails, far points still count.
-
-    A Gaussian kernel whose precision is exponentially distributed, hence frequencies
-    √(2E)·N(0, I) with E exponential.
-    """
-
-    name: ClassVar[str] = "cauchy"
-    power: ClassVar[int] = 2
-    extra_uniforms: ClassVar[int] = 1
-
-    def profile(self, distance: FloatArray) -> FloatArray:
-        return 1 / (1 + distance)
-
-    def unit_spectrum(self, U: FloatArray) -> FloatArray:
-        exponential = -np.log1p(-U[:, -1:])
-        return np.asarray(special.ndtri(U[:, :-1])) * np.sqrt(2 * exponential)
-
-
-@dataclass(frozen=True)
-class Matern(ShiftInvariant):
-    r"""Matérn kernel of smoothness ν, isotropic in any dimension.
-
-    .. math:: κ(r) = \frac{2^{1-ν}}{Γ(ν)} (\sqrt{2ν}\, r)^ν K_ν(\sqrt{2ν}\, r),
-              \qquad r = \lVert x - y \rVert / \text{bandwidth}
-
-    Frequencies follow the *multivariate* t law with 2ν degrees of freedom: one χ² for all axes.
-    ν = ½ is exp(−r); ν → ∞ is the Gaussian.
-    """
-
-    bandwidth: float | Sequence[float] | None = None
-    weights: Sequence[float] | None = None
-    nu: float = 1.5
-
-    name: ClassVar[str] = "matern"
-    extra_uniforms: ClassVar[int] = 1
-
-    def __init__(
-        self,
-        nu: float = 1.5,
-        bandwidth: float | Sequence[float] | None = None,
-        weights: Sequence[float] | None = None,
-    ) -> None:
-        if not _LEAST_NU <= check_positive(nu, "nu") <= _MOST_NU:
-            raise ValueError(
-                f"nu must lie in [{_LEAST_NU}, {_MOST_NU}], got {nu}; the Gaussian kernel is the "
-                "limit of large ones"
-            )
-        object.__setattr__(self, "nu", float(nu))
-        object.__setattr__(self, "bandwidth", bandwidth)
-        object.__setattr__(self, "weights", weights)
-        self.__post_init__()
-
-    def profile(self, distance: FloatArray) -> FloatArray:
-        xp = namespace(distance)
-        z = xp.clip(math.sqrt(2 * self.nu) * distance, max=1e3)  # zero beyond, and never ∞ · 0
-        if self.nu == 0.5:
-            return xp.exp(-z)
-        if self.nu == 1.5:
-            return (1 + z) * xp.exp(-z)
-        if self.nu == 2.5:
-            return (1 + z + z**2 / 3) * xp.exp(-z)
-        # kve = K exp(z) does not underflow where z is large.
-        inside = np.maximum(z, 1e-100 if self.nu < 1 else 1e-8)
-        log_factor = (1 - self.nu) * math.log(2) - special.gammaln(self.nu)
-        log_bessel = np.log(special.kve(self.nu, inside)) - inside
-        values = np.exp(np.minimum(log_factor + self.nu * np.log(inside) + log_bessel, 0.0))
-        if self.nu > 2:  # where K overflows, z is so small that two terms of its series do
-            values = np.where(np.isfinite(log_bessel), values, 1 - z**2 / (4 * (self.nu - 1)))
-        return np.where(z == 0, 1.0, values)
-
-    @property
-    def on_devices(self) -> bool:
-        return self.nu in (0.5, 1.5, 2.5)
-
-    def unit_spectrum(self, U: FloatArray) -> FloatArray:
-        chi2 = special.chdtri(2 * self.nu, 1 - U[:, -1:])
-        return np.asarray(special.ndtri(U[:, :-1])) * np.sqrt(2 * self.nu / chi2)
-
-    def with_bandwidth(self, bandwidth: float | Sequence[float]) -> Matern:
-        return Matern(self.nu, bandwidth)
-
-    def state(self) -> dict[str, Any]:
-        return {**super().state(), "nu": self.nu}
+from .._util.validation import as_points, check_same_length
+from .shift_invariant import Cauchy, Gaussian, Kernel, Laplace, Matern
 
 
 @dataclass(frozen=True)
 class Discrete(Kernel):
-    """κ(x, y) = 1 where x = y, else 0: only which points are shared counts, not where they are.
+    """κ(x, y) = 1 where x = y, else 0: clusters are compared by the points they share.
 
-    Without points (X=None) every point is itself alone; otherwise points with equal coordinates
-    are one point.
+    Without points (X=None) all points are different; otherwise points with equal coordinates are
+    the same point.
     """
 
     name: ClassVar[str] = "discrete"
@@ -398,32 +67,23 @@ class Precomputed(Kernel):
         if K.shape[0] != K.shape[1]:
             raise ValueError(f"the precomputed kernel must be square, got shape {K.shape}")
         if not np.allclose(K, K.T, rtol=1e-8, atol=1e-8 * np.abs(K).max()):
-            raise ValueError(
-                "the precomputed kernel is not symmetric; similarities must be the same both ways"
-            )
+            raise ValueError("the precomputed kernel must be symmetric: K[i, j] = K[j, i]")
         object.__setattr__(self, "matrix", K)
 
     def __call__(self, X: Points, Y: Points) -> FloatArray:
-        values: FloatArray = self.matrix[np.ix_(np.asarray(X), np.asarray(Y))]
-        return values
+        return self.matrix[np.ix_(np.asarray(X), np.asarray(Y))]
 
     def points(self, X: Points, n: int | None = None) -> IntArray:
         size = len(self.matrix)
-        if X is None:
-            indices = np.arange(size)
-        else:
-            indices = to_numpy(X, "X")
-            if indices.ndim != 1 or indices.dtype.kind not in "iu":
-                raise TypeError(
-                    "with a precomputed kernel X must be None or indices into it (one-dimensional "
-                    f"whole numbers), got {indices.dtype} of shape {indices.shape}"
-                )
-            if len(indices) and not (indices.min() >= 0 and indices.max() < size):
-                raise ValueError(
-                    f"indices must lie in 0 … {size - 1}, the precomputed kernel's size"
-                )
-        if n is not None:
-            check_same_length(n, len(indices), "the partition", "the precomputed kernel")
+        indices = np.arange(size) if X is None else to_numpy(X, "X")
+        if indices.ndim != 1 or indices.dtype.kind not in "iu":
+            raise TypeError(
+                "with a precomputed kernel X must be None or indices into it (one-dimensional "
+                f"integers), got {indices.dtype} of shape {indices.shape}"
+            )
+        if len(indices) and not (indices.min() >= 0 and indices.max() < size):
+            raise ValueError(f"indices must lie in 0 … {size - 1}, the precomputed kernel's size")
+        check_same_length(n, len(indices), "the partition", "the precomputed kernel")
         return indices
 
 
@@ -450,17 +110,18 @@ class CallableKernel(Kernel):
             raise ValueError("X is needed: the objects that the kernel function compares")
         if not isinstance(X, list | tuple | str):
             X = to_numpy(X, "X")
-        if n is not None:
-            check_same_length(n, len(X), "the partition", "X")
+        check_same_length(n, len(X), "the partition", "X")
         return X
 
+
+KernelLike: TypeAlias = KernelName | Kernel | Callable[[Any, Any], Any]
 
 _BY_NAME: dict[str, type[Kernel]] = {
     kernel.name: kernel for kernel in (Gaussian, Laplace, Cauchy, Matern, Discrete)
 }
 
 
-def as_kernel(kernel: Any) -> Kernel:
+def as_kernel(kernel: KernelLike) -> Kernel:
     """A kernel from its name, an instance, or a function K(X, Y)."""
     if isinstance(kernel, Kernel):
         return kernel

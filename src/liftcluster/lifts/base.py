@@ -6,47 +6,22 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from dataclasses import fields
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._util.arrays import from_device, namespace, on_device, row_blocks, take
-from .._util.dask import is_dask, lazy_rows
-from .._util.threads import in_order, one_thread, runs
+from .._util.arrays import block_of, from_device, namespace, on_device, row_blocks
+from .._util.dask import is_dask, map_chunks_lazily
+from .._util.threads import map_in_order, one_thread, runs
 from .._util.typing import Array, FloatArray, IntArray, Points
+from ..kernels.summary import take_rows
 from ..partitions.stack import Rows, as_rows
-from ._gpu.device import device_scores, device_sums, row_units, rows_of
-
-__all__ = ["FeatureLift", "Lift", "as_vectors", "sums_of_many", "take_rows"]
+from ._gpu.device import device_scores, device_sums, row_blocks_on, row_units
 
 Answer = TypeVar("Answer")
-
-
-_LAZY: dict[str, Callable[[int], Array]] = {
-    "scores": lambda k: np.empty((0, k)),
-    "assign": lambda k: np.empty(0, dtype=np.int64),
-}
-
-
-def _or_lazy(method: Callable[..., Array], of_no_points: Callable[[int], Array]) -> Any:
-    @wraps(method)
-    def scored(self: Lift, X: Points, V: Any) -> Any:
-        if not is_dask(X):
-            return method(self, X, V)
-        V = np.asarray(V)
-        like = of_no_points(len(V))
-        columns = None if like.ndim == 1 else len(V)
-        return lazy_rows(_of_chunk, (self, method.__name__, V, like), X, like.dtype, columns)
-
-    return scored
-
-
-def _of_chunk(shared: tuple[Lift, str, FloatArray, Array], chunk: Any) -> Array:
-    lift, method, V, like = shared
-    with one_thread():
-        return np.asarray(getattr(lift, method)(chunk, V)) if len(chunk) else like
 
 
 class Lift(ABC):
@@ -57,18 +32,11 @@ class Lift(ABC):
 
     .. math:: \langle \mathrm{sums}(X, R), V \rangle = \langle R, \mathrm{scores}(X, V) \rangle .
 
-    Neither holds more than a block of features at a time. Points on a device are worked on
-    there; their sums come back as NumPy's, their scores stay.
+    Neither holds more than a block of features at a time. Points on a device are processed there;
+    their sums are NumPy arrays, their scores stay on the device.
     """
 
     kind: ClassVar[str]
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Points that Dask holds are scored where they are, when the scores are asked for."""
-        super().__init_subclass__(**options)
-        for name, of_no_points in _LAZY.items():
-            if name in vars(cls):
-                setattr(cls, name, _or_lazy(vars(cls)[name], of_no_points))
 
     @property
     @abstractmethod
@@ -79,9 +47,15 @@ class Lift(ABC):
     def sums(self, X: Points, R: Any) -> FloatArray:
         """(s, ρ) cluster vectors Σ R(x, C) φ(x) of the points X under (n, s) memberships R."""
 
-    @abstractmethod
     def scores(self, X: Points, V: Any) -> FloatArray:
-        """(n, k) inner products ⟨φ(x), v⟩ of the points with k vectors."""
+        """(n, k) inner products ⟨φ(x), v⟩ of the points with k vectors; lazy for a dask array."""
+        if is_dask(X):
+            return _lazily(self, "_scores", X, V, np.empty((0, len(V))))
+        return self._scores(X, V)
+
+    @abstractmethod
+    def _scores(self, X: Points, V: Any) -> FloatArray:
+        """``scores`` of points in memory or on a device."""
 
     def points(self, X: Points) -> Points:
         """The points as the lift wants them, checked."""
@@ -89,22 +63,24 @@ class Lift(ABC):
 
     def assign(self, X: Points, V: Any) -> IntArray:
         """For each point the position of the vector with the largest ⟨φ(x), v⟩."""
-        return np.asarray(self.scores(X, V).argmax(axis=1))
+        if is_dask(X):
+            return _lazily(self, "_assign", X, V, np.empty(0, dtype=np.int64))
+        return self._assign(X, V)
+
+    def _assign(self, X: Points, V: Any) -> IntArray:
+        """``assign`` for points in memory or on a device."""
+        return np.asarray(self._scores(X, V).argmax(axis=1))
 
     def describe(self) -> str:
         """A few words for people: what the lift is."""
         return f"{self.kind}, ρ = {self.n_components}"
 
     def feature_groups(self) -> IntArray | None:
-        """Which independent random draw each of the ρ features came from, if any did.
-
-        The variation between the groups gives standard errors; None says that there is nothing
-        random here (see ``is_exact`` for whether there is another error).
-        """
+        """Index of the independent random draw of each feature; None where nothing is random."""
         return None
 
     def distance_bound(self, V: FloatArray, W: FloatArray) -> FloatArray | None:
-        """(s, t) sure bounds on the error of distances between unit vectors, if there are any."""
+        """(s, t) deterministic bounds on the error of distances between unit vectors, if known."""
         return None
 
     def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -128,7 +104,7 @@ class Lift(ABC):
         return digest.hexdigest()
 
     def __sizeof__(self) -> int:
-        """What it takes to hold, and to send."""
+        """Bytes to hold and to send."""
         parts = [part for part in vars(self).values() if isinstance(part, np.ndarray)]
         return 500 + sum(part.nbytes for part in parts)
 
@@ -164,7 +140,7 @@ class FeatureLift(Lift):
     def sums(self, X: Points, R: Any) -> FloatArray:
         return sums_of_many([self], X, R)[0]
 
-    def scores(self, X: Points, V: Any) -> FloatArray:
+    def _scores(self, X: Points, V: Any) -> FloatArray:
         X = self.points(X)
         V = as_vectors(V, self.n_components)
         if on_device(X):
@@ -180,14 +156,13 @@ class FeatureLift(Lift):
             pass
         return scores
 
-    def assign(self, X: Points, V: Any) -> IntArray:
+    def _assign(self, X: Points, V: Any) -> IntArray:
         X = self.points(X)
-        if on_device(X):
-            xp, blocks = namespace(X), rows_of(X, max(len(V), self.block_width))
-            labels = [xp.argmax(self.scores(X[rows, ...], V), axis=1) for rows in blocks]
-            return xp.concat(labels, axis=0)
-        blocks = row_blocks(len(X), max(len(V), self.block_width))
-        return np.concatenate([self.scores(X[rows], V).argmax(axis=1) for rows in blocks])
+        width = max(len(V), self.block_width)
+        blocks = row_blocks_on(X, width) if on_device(X) else row_blocks(len(X), width)
+        scores = (self._scores(block_of(X, rows), V) for rows in blocks)
+        labels = [namespace(part).argmax(part, axis=1) for part in scores]
+        return namespace(*labels).concat(labels, axis=0)
 
     def squared_norms(self, X: Points) -> FloatArray:
         """‖φ(x)‖² of each point."""
@@ -199,23 +174,33 @@ class FeatureLift(Lift):
         return norms
 
 
+def _lazily(lift: Lift, method: str, X: Any, V: Any, like: Array) -> Any:
+    """What a method makes of a dask array, chunk by chunk; ``like`` is its result for no points."""
+    columns = None if like.ndim == 1 else like.shape[1]
+    return map_chunks_lazily(_of_chunk, (lift, method, np.asarray(V), like), X, like.dtype, columns)
+
+
+def _of_chunk(shared: tuple[Lift, str, FloatArray, Array], chunk: Any) -> Array:
+    lift, method, V, like = shared
+    with one_thread():
+        return np.asarray(getattr(lift, method)(chunk, V)) if len(chunk) else like
+
+
 def sums_of_many(lifts: Sequence[FeatureLift], X: Points, R: Any) -> list[FloatArray]:
     """The sums of several lifts of the same points, in one pass over blocks of them."""
     X = lifts[0].points(X)
     if on_device(X):
         return [lift.device_sums(X, R) for lift in lifts]
     R = as_rows(R, len(X))
-    sums = [lift.fused_sums(X, R) for lift in lifts]
-    rest = [lift for lift, made in zip(lifts, sums, strict=True) if made is None]
-    if not rest:
-        return [made for made in sums if made is not None]
-    totals = [np.zeros((R.shape[1], lift.n_components)) for lift in rest]
-    threads = all(lift.spreads_over_threads for lift in rest)
-    for parts in _over_runs(lambda rows: _sums_of_run(rest, X, R, rows), len(X), threads):
+    fused = [V for lift in lifts if (V := lift.fused_sums(X, R)) is not None]
+    if len(fused) == len(lifts):
+        return fused
+    totals = [np.zeros((R.shape[1], lift.n_components)) for lift in lifts]
+    threads = all(lift.spreads_over_threads for lift in lifts)
+    for parts in _over_runs(partial(_sums_of_run, lifts, X, R), len(X), threads):
         for total, part in zip(totals, parts, strict=True):
             total += part
-    left = iter(totals)
-    return [next(left) if made is None else made for made in sums]
+    return totals
 
 
 def _sums_of_run(lifts: Sequence[FeatureLift], X: Points, R: Rows, run: slice) -> list[FloatArray]:
@@ -236,7 +221,7 @@ def _sums_of_run(lifts: Sequence[FeatureLift], X: Points, R: Rows, run: slice) -
 
 def _over_runs(function: Callable[[slice], Answer], n: int, threads: bool) -> Iterator[Answer]:
     """Answers for runs of n rows, in order; on several threads if asked."""
-    return in_order(function, runs(n), uses_blas=True) if threads else map(function, runs(n))
+    return map_in_order(function, runs(n), uses_blas=True) if threads else map(function, runs(n))
 
 
 def as_vectors(V: Any, n_components: int) -> FloatArray:
@@ -269,8 +254,17 @@ def _product(block: Any, Z: Any) -> Array:
     return np.asarray(product.toarray() if sp.issparse(product) else product) * scale
 
 
-def take_rows(points: Points, chosen: IntArray) -> Points:
-    """Some of the points, which are an array, on a device or not, or any other sequence."""
-    if on_device(points):
-        return take(points, chosen)
-    return points[chosen] if hasattr(points, "shape") else [points[i] for i in chosen]
+def state_of_fields(lift: Any) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The state of a lift with a kernel and a dtype that its fields determine."""
+    parts = {field.name: getattr(lift, field.name) for field in fields(lift)}
+    parts |= {"kernel": lift.kernel.state(), "dtype": np.dtype(lift.dtype).name}
+    arrays = {name: part for name, part in parts.items() if isinstance(part, np.ndarray)}
+    return {name: part for name, part in parts.items() if name not in arrays}, arrays
+
+
+def check_sums_add_up(lift: Lift) -> None:
+    if lift.is_exact:
+        raise ValueError(
+            "an exact lift spans only the clusters it was made from; let represent make it "
+            '(lift="exact"), or use a feature lift for several calls'
+        )

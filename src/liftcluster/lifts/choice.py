@@ -1,64 +1,162 @@
-"""Which lift, with which kernel and bandwidth, for which points."""
+"""Which lift, with which kernel and bandwidth, for which points: the one place that decides."""
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._util.arrays import from_device, on_device
+from .._util.arrays import from_device
+from .._util.checks import check_bandwidth_rule, checked_keywords
 from .._util.memory import check_memory
 from .._util.names import LiftName
-from .._util.typing import Array, Points, RngLike
-from .._util.validation import check_choice, check_count, column_ranges, make_rng
-from ..kernels.bandwidths import bandwidth as bandwidth_rule
-from ..kernels.kernel import Discrete, Gaussian, Kernel, Precomputed, ShiftInvariant, as_kernel
+from .._util.typing import BandwidthLike, IntArray, Points, RngLike, Transformer
+from .._util.validation import make_rng
+from ..kernels.bandwidths import bandwidth as bandwidth_by_rule
+from ..kernels.kernel import Discrete, KernelLike, Precomputed, as_kernel
+from ..kernels.shift_invariant import Gaussian, Kernel, ShiftInvariant
+from ..kernels.summary import (
+    Box,
+    PointSummary,
+    Summarize,
+    bandwidth_rows,
+    centre_rows,
+    concatenate_points,
+    dimension,
+    n_points,
+    pool_rows,
+    summarize_points,
+    take_rows,
+)
 from ..partitions.partition import as_partitions
 from ..partitions.stack import Stack
 from .base import Lift
 from .exact import fit_span_lift
 from .fourier import draw_fourier_lift
-from .grid import MOST_AXES, GridLift, GridTooLarge, finest_grid_lift, fit_grid_lift
-from .nystroem import fit_nystrom_lift
+from .grid import MAX_AXES, GridLift, GridTooLarge, finest_grid_lift, fit_grid_lift
+from .nystroem import choose_landmarks, nystroem_from_landmarks
+from .settings import Exact, Fourier, Grid, LiftSettings, Nystroem, Structured, as_lift_settings
 from .structured import draw_structured_lift
 from .transformer import fit_transformer_lift, is_transformer
 
-__all__ = [
-    "DEFAULT_COMPONENTS",
-    "LIFTS",
-    "check_left_out",
-    "choose_lift",
-    "dimension",
-    "grid_where_it_fits",
-    "is_made",
-    "make_feature_lift",
-    "make_lift",
-    "n_points",
-    "resolve_bandwidth",
-]
+LiftLike: TypeAlias = LiftName | LiftSettings | Lift | Transformer
 
-LIFTS: tuple[str, ...] = get_args(LiftName)
 DEFAULT_COMPONENTS = 2048
+FIRST_COMPONENTS = 512  # where the search for a tolerance starts
 _EXACT_UP_TO = 5000  # points for which the kernel trick costs less than random features
 _EXACT_WITHOUT_SPECTRUM_UP_TO = 20_000  # the same where the alternative is Nystroem
 _DOUBLE_UP_TO = 10_000_000  # features for which float64 cosines cost less than a second
 _STRUCTURED_FROM = 48  # dimensions from which a fast transform beats a matrix product
-_GRID_ERROR = 1e-6  # of a kernel value, which a grid of frequencies is made for
-_SINGLE_GRID_ERROR = 5e-6  # the same with the rounding of single precision
-_COARSEST_GRID = 1e-4  # the largest error for which "auto" still prefers a grid
-_GRID_UP_TO = 8192  # components up to which it does
-_USUAL_RULES = ("median", "auto")  # for the bandwidth, where nobody asks for another
+_GRID_ERRORS = 1e-6, 1e-5, 1e-4  # of a kernel value; "auto" prefers a grid to random frequencies
+_SINGLE_GRID_ERROR = 5e-6  # up to which a grid is in single precision
+_GRID_UP_TO = 8192  # components up to which "auto" takes a grid
 
 
+@dataclass(frozen=True, eq=False)
+class Lifting:
+    """Kernel, bandwidth and lift: all that decides how points are lifted, checked when made.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        With its bandwidth, unless ``rule`` is to find one.
+    rule : str or None
+        The bandwidth rule, for a kernel without a bandwidth.
+    lift : settings, "auto", Lift or scikit-learn transformer
+    given : tuple of str
+        The options that differ from their defaults: an error where nothing is lifted.
+    """
+
+    kernel: Kernel
+    rule: str | None
+    lift: Any
+    given: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        kernel: KernelLike = "gaussian",
+        bandwidth: BandwidthLike = "median",
+        lift: LiftLike = "auto",
+        *,
+        default_rule: str = "median",
+    ) -> Lifting:
+        """From the arguments of a public function; "auto" as bandwidth is the default rule."""
+        defaults = {
+            "kernel": isinstance(kernel, str) and kernel == "gaussian",
+            "bandwidth": isinstance(bandwidth, str) and bandwidth in ("median", "auto"),
+            "lift": isinstance(lift, str) and lift == "auto",
+        }
+        given = tuple(name for name, is_default in defaults.items() if not is_default)
+        resolved = as_kernel(kernel)
+        if isinstance(lift, Lift) or is_transformer(lift):
+            _check_no_other_kernel(lift, resolved, bandwidth, given)
+            return cls(resolved, None, lift, given)
+        settings = as_lift_settings(lift)
+        _check_kernel_suits(settings, resolved)
+        if isinstance(bandwidth, str):
+            bandwidth = default_rule if bandwidth == "auto" else bandwidth
+            check_bandwidth_rule(bandwidth)
+        if not isinstance(resolved, ShiftInvariant) or resolved.bandwidth is not None:
+            if "bandwidth" in given and not _is_own_bandwidth(resolved, bandwidth):
+                own = isinstance(resolved, ShiftInvariant)
+                has = "a bandwidth of its own" if own else "no bandwidth"
+                raise ValueError(f"the {resolved.name} kernel has {has}; leave bandwidth out")
+            return cls(resolved, None, settings, given)
+        if isinstance(bandwidth, str):
+            return cls(resolved, bandwidth, settings, given)
+        if bandwidth is None:
+            raise ValueError('bandwidth must be a number, several, or a rule such as "median"')
+        return cls(resolved.with_bandwidth(bandwidth), None, settings, given)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the lift is a map already (or a transformer that will be one)."""
+        return self.lift != "auto" and not isinstance(self.lift, LiftSettings)
+
+    @property
+    def needs_points(self) -> bool:
+        """Whether X must be given; some kernels know all points by their numbers."""
+        return self.is_fitted or not isinstance(self.kernel, Discrete | Precomputed)
+
+    def fitted_lift(self, point_sets: Sequence[Points]) -> Lift:
+        """The given lift, or the given transformer fitted to the points."""
+        if isinstance(self.lift, Lift):
+            return self.lift
+        return fit_transformer_lift(self.lift, concatenate_points(point_sets))
+
+    def kernel_for(self, summary: PointSummary) -> Kernel:
+        """The kernel with its bandwidth."""
+        if self.rule is None:
+            return self.kernel
+        assert isinstance(self.kernel, ShiftInvariant)
+        pool = summary.samples.get("pool")
+        sample, n = (summary.samples["bandwidth"], summary.n) if pool is None else (pool, None)
+        width = bandwidth_by_rule(sample, self.rule, metric=self.kernel.metric, n_total=n)
+        return self.kernel.with_bandwidth(width)
+
+    def describe(self) -> dict[str, Any]:
+        """What tells this from other liftings, in values that JSON can hold."""
+        try:
+            kernel: Any = self.kernel.state()
+        except ValueError:
+            kernel = repr(type(self.kernel))
+        lift = self.lift.fingerprint() if isinstance(self.lift, Lift) else repr(self.lift)
+        return {"kernel": kernel, "bandwidth": self.rule, "lift": lift}
+
+
+@checked_keywords
 def make_lift(
     X: Points,
     partitions: Any = None,
     *,
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    lift: Any = "auto",
-    n_components: int | None = None,
-    sampling: str = "auto",
+    kernel: KernelLike = "gaussian",
+    bandwidth: BandwidthLike = "median",
+    lift: LiftLike = "auto",
     rng: RngLike = None,
 ) -> Lift:
     """A lifting map for the points X, to be applied to them or to others.
@@ -66,97 +164,198 @@ def make_lift(
     Parameters
     ----------
     X : (n, d) array-like
-        Sets the dimension, the bandwidth and the centre; or objects that the kernel compares.
+        Determines the dimension, the bandwidth and the centre; or objects that the kernel compares.
     partitions : labels, memberships, Partition, or several of them, optional
-        The clusters that the exact lift is to span; other lifts do not need them.
+        The clusters that the exact lift spans; other lifts do not need them.
     kernel : str, kernel or callable
-        "gaussian", "laplace", "cauchy", "matern", "discrete"; an instance; or a function K(X, Y).
-    bandwidth : float, sequence, or rule
+        "gaussian", "laplace", "cauchy", "matern", "discrete"; an instance such as
+        :class:`liftcluster.Matern`; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats, or rule
         For kernels that do not have one of their own; see :func:`liftcluster.bandwidth`.
-    lift : str, Lift or scikit-learn transformer
-        "exact"; "fourier"; "structured" for many dimensions; "grid" for one to three; "nystrom";
-        or "auto" to choose by size, dimension and kernel. A lift that is made already has a
-        kernel, a bandwidth and features of its own: to ask for others beside it is an error.
-    n_components : int, optional
-        ρ; 2048 where it is not given. Asking for it with lift="auto" asks for random features. A
-        grid takes it as the most it may use, and is as precise as that allows.
-    sampling : str
-        How Fourier frequencies are drawn: "iid", "orthogonal", "quasi" or "auto".
+    lift : str, settings, Lift or scikit-learn transformer
+        :class:`liftcluster.Exact`, :class:`liftcluster.Fourier`, :class:`liftcluster.Structured`
+        for many dimensions, :class:`liftcluster.Grid` for one to three, or
+        :class:`liftcluster.Nystroem`; a name such as "fourier" stands for that lift with its
+        defaults, "auto" for a choice by size, dimension and kernel. A Lift is returned as it is.
     rng : int, Generator or None
+
+    Returns
+    -------
+    Lift
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0, 0.0], [0.0, 1.0], [5.0, 5.0]]
-    >>> lift = make_lift(X, lift="fourier", bandwidth=2.0, n_components=100, rng=0)
+    >>> lift = make_lift(X, lift=lc.Fourier(100), bandwidth=2.0, rng=0)
     >>> lift.sums(X, [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).shape
     (2, 100)
     """
-    check_left_out(
-        lift, kernel=kernel, bandwidth=bandwidth, n_components=n_components, sampling=sampling
+    lifting = Lifting.of(kernel, bandwidth, lift)
+    if lifting.is_fitted:
+        return lifting.fitted_lift([X])
+    if partitions is None:
+        return lift_for_any_points(lifting, X, make_rng(rng))
+    stack = Stack(as_partitions(partitions))
+    points = lifting.kernel.points(X, stack.shape[0])
+    if isinstance(choose_settings(lifting, n_points(points), dimension(points)), Exact):
+        return fit_span_lift(kernel_of_points(lifting, [points]), points, stack)[0]
+    return lift_for_any_points(lifting, points, make_rng(rng))
+
+
+def lift_for_any_points(
+    lifting: Lifting,
+    X: Points,
+    rng: np.random.Generator,
+    *,
+    default_components: int = DEFAULT_COMPONENTS,
+) -> Lift:
+    """A lift with features that fits the points X and serves others like them."""
+    if lifting.is_fitted:
+        return lifting.fitted_lift([X])
+    points = lifting.kernel.points(X)
+    n, d = n_points(points), dimension(points)
+    settings = without_tol(choose_settings(lifting, n, d, clusters_known=False))
+    if isinstance(settings, Exact):
+        raise ValueError(
+            "the exact lift is the span of given clusters: give make_lift their partitions, or "
+            'use lift="fourier"'
+        )
+    return fit_lift(
+        lifting,
+        settings,
+        [n],
+        d,
+        partial(summarize_points, [points]),
+        rng,
+        default_components=default_components,
+        any_points=True,
     )
-    if isinstance(lift, Lift):
-        return lift
-    if is_transformer(lift):
-        return fit_transformer_lift(lift, X)
-    rng = make_rng(rng)
-    stack = None if partitions is None else Stack(as_partitions(partitions))
-    resolved = as_kernel(kernel)
-    points = resolved.points(X, None if stack is None else stack.shape[0])
-    resolved = resolve_bandwidth(resolved, points, bandwidth)
-    n = n_points(points)
-    name = choose_lift(
-        lift,
-        n,
-        resolved,
-        n_components,
-        spans=stack is not None,
-        d=dimension(points),
-        sampling=sampling,
+
+
+def choose_settings(
+    lifting: Lifting, n: int, d: int | None, *, clusters_known: bool = True
+) -> LiftSettings:
+    """The settings that "auto" stands for: exact while that is cheap, then features."""
+    if lifting.lift != "auto":
+        return lifting.lift
+    kernel = lifting.kernel
+    if not isinstance(kernel, ShiftInvariant):
+        cheap = n <= _EXACT_WITHOUT_SPECTRUM_UP_TO or isinstance(kernel, Discrete | Precomputed)
+        return Exact() if clusters_known and cheap else Nystroem()
+    if clusters_known and n <= _EXACT_UP_TO:
+        return Exact()
+    many_dimensions = d is not None and d >= _STRUCTURED_FROM
+    return Structured() if many_dimensions and kernel.isotropic else Fourier()
+
+
+def without_tol(settings: LiftSettings) -> LiftSettings:
+    """Refuse a tolerance where no cluster vectors are at hand whose errors could be estimated."""
+    if getattr(settings, "tol", None) is not None:
+        raise ValueError(
+            "tol adds features until the distances between given clusters are precise enough, "
+            "which only represent and the functions that call it do; give n_components here"
+        )
+    return settings
+
+
+def kernel_of_points(lifting: Lifting, point_sets: Sequence[Points]) -> Kernel:
+    """The kernel with its bandwidth for points in memory."""
+    if lifting.rule is None:
+        return lifting.kernel
+    rows = _rows_needed(lifting, Exact(), [n_points(X) for X in point_sets])
+    return lifting.kernel_for(summarize_points(point_sets, rows, False))
+
+
+def fit_lift(
+    lifting: Lifting,
+    settings: LiftSettings,
+    sizes: Sequence[int],
+    d: int | None,
+    summarize: Summarize,
+    rng: np.random.Generator,
+    *,
+    default_components: int = DEFAULT_COMPONENTS,
+    any_points: bool = False,
+) -> Lift:
+    """A lift with features for point sets of some sizes, from one summary of them.
+
+    ``any_points``: the lift must also serve points outside the bounding box of these, so "auto"
+    does not stand for a grid.
+    """
+    has_tol = getattr(settings, "tol", None) is not None
+    given = FIRST_COMPONENTS if has_tol else getattr(settings, "n_components", None)
+    n, rho = sum(sizes), given or default_components
+    _check_room(settings, rho, n, d or 1)
+    tries_grid = (
+        lifting.lift == "auto"
+        and not any_points
+        and isinstance(settings, Fourier)
+        and isinstance(lifting.kernel, Gaussian)
+        and d is not None
+        and d <= MAX_AXES
     )
-    if name == "exact":
-        if stack is None:
-            raise ValueError(
-                "the exact lift is the span of some clusters: give make_lift their partitions, or "
-                'use lift="fourier"'
-            )
-        return fit_span_lift(resolved, points, stack)[0]
-    return make_feature_lift(
-        name,
-        points,
-        resolved,
-        n=n,
-        n_components=n_components,
-        sampling=sampling,
-        rng=rng,
-    )
+    rows = _rows_needed(lifting, settings, sizes)
+    if isinstance(settings, Nystroem) and len(sizes) == 1:
+        rows["landmarks"] = [choose_landmarks(n, rho, rng)]
+    summary = summarize(rows, tries_grid or isinstance(settings, Grid))
+    kernel, samples = lifting.kernel_for(summary), summary.samples
+    if tries_grid and (grid := _grid_where_it_fits(kernel, summary.box, n)) is not None:
+        return grid
+    if isinstance(settings, Nystroem):
+        if "landmarks" not in samples:
+            pool = kernel.points(samples["pool"])
+            samples = {"landmarks": take_rows(pool, choose_landmarks(n_points(pool), rho, rng))}
+        return nystroem_from_landmarks(kernel, samples["landmarks"])
+    if isinstance(settings, Grid):
+        if settings.n_components is not None:
+            return finest_grid_lift(kernel, summary.box, settings.n_components)
+        return fit_grid_lift(kernel, summary.box, eps=settings.error or _GRID_ERRORS[0])
+    assert isinstance(kernel, ShiftInvariant)
+    assert isinstance(settings, Fourier | Structured)
+    sample = from_device(samples["centre"] if "centre" in samples else samples["pool"])
+    centre = np.asarray((sample / len(sample)).sum(axis=0, dtype=np.float64))  # without overflow
+    dtype = np.float64 if n * rho <= _DOUBLE_UP_TO else np.float32
+    options: dict[str, Any] = {"centre": centre, "dtype": dtype, "rng": rng}
+    if isinstance(settings, Structured):
+        return draw_structured_lift(kernel, len(centre), rho, **options)
+    return draw_fourier_lift(kernel, len(centre), rho, sampling=settings.sampling, **options)
 
 
-def is_made(lift: Any) -> bool:
-    """Whether a lift has a kernel, a bandwidth and features of its own already."""
-    return isinstance(lift, Lift) or is_transformer(lift)
+def _rows_needed(
+    lifting: Lifting, settings: LiftSettings, sizes: Sequence[int]
+) -> dict[str, list[IntArray]]:
+    """Which rows of each point set the bandwidth and the lift are fitted to, by purpose."""
+    if len(sizes) > 1:
+        return {"pool": pool_rows(sizes)}
+    rows = {} if lifting.rule is None else {"bandwidth": [bandwidth_rows(sizes[0])]}
+    if isinstance(settings, Fourier | Structured):
+        rows["centre"] = [centre_rows(sizes[0])]
+    return rows
 
 
-def check_left_out(
-    lift: Any, *, kernel: Any, bandwidth: Any, n_components: int | None, sampling: str
+def _grid_where_it_fits(kernel: Kernel, box: Box | None, n: int) -> GridLift | None:
+    """The grid that is more precise than random frequencies would be, if there is one."""
+    for eps in _GRID_ERRORS:
+        with suppress(GridTooLarge):
+            lift = fit_grid_lift(kernel, box, eps=eps, most=_GRID_UP_TO)
+            single = fit_grid_lift(kernel, box, eps=eps, dtype=np.float32)
+            precise = single.error <= _SINGLE_GRID_ERROR
+            return single if precise and n * lift.n_components > _DOUBLE_UP_TO else lift
+    return None
+
+
+def _check_no_other_kernel(
+    lift: Any, kernel: Kernel, bandwidth: Any, given: tuple[str, ...]
 ) -> None:
-    """Refuse options that ask for something else than a lift has which was made before."""
-    if not is_made(lift):
-        return
+    """Refuse a kernel or a bandwidth other than those that a fitted lift has."""
     own = getattr(lift, "kernel", None)
-    usual_kernel = isinstance(kernel, str) and kernel == "gaussian"
-    usual_bandwidth = isinstance(bandwidth, str) and bandwidth in _USUAL_RULES
-    asked = {
-        "kernel": not usual_kernel and as_kernel(kernel) != own,
-        "bandwidth": not usual_bandwidth and not _is_own_bandwidth(own, bandwidth),
-        "n_components": n_components not in (None, getattr(lift, "n_components", None)),
-        "sampling": sampling not in ("auto", getattr(lift, "sampling", None)),
-    }
-    for option, wanted in asked.items():
-        if wanted:
-            article = "" if option in ("n_components", "sampling") else "a "
+    conflicts = {"kernel": kernel != own, "bandwidth": not _is_own_bandwidth(own, bandwidth)}
+    for option, conflict in conflicts.items():
+        if option in given and conflict:
             raise ValueError(
-                f"the lift was made before, with {article}{option} of its own; leave {option} out, "
-                "or make another lift"
+                f"the lift was made before, with a {option} of its own; leave {option} out, or "
+                "make another lift"
             )
 
 
@@ -167,152 +366,25 @@ def _is_own_bandwidth(kernel: Any, bandwidth: Any) -> bool:
     return np.array_equal(own, bandwidth)
 
 
-def resolve_bandwidth(
-    kernel: Kernel, points: Points, bandwidth: Any, n_total: int | None = None
-) -> Kernel:
-    """The kernel with a bandwidth, if it wants one and has none: a number, several, or a rule.
-
-    ``n_total``: how many points there are, where these are only a sample of them.
-    """
-    if not isinstance(kernel, ShiftInvariant) or kernel.bandwidth is not None:
-        if not (isinstance(bandwidth, str) or _is_own_bandwidth(kernel, bandwidth)):
-            has = "a bandwidth of its own" if isinstance(kernel, ShiftInvariant) else "no bandwidth"
-            raise ValueError(f"the {kernel.name} kernel has {has}; leave bandwidth out")
-        return kernel
-    if isinstance(bandwidth, str):
-        bandwidth = bandwidth_rule(points, bandwidth, metric=kernel.metric, n_total=n_total)
-    if bandwidth is None:
-        raise ValueError('bandwidth must be a number, several, or a rule such as "median"')
-    return kernel.with_bandwidth(bandwidth)
-
-
-def choose_lift(
-    lift: Any,
-    n: int,
-    kernel: Kernel,
-    n_components: int | None,
-    *,
-    spans: bool,
-    d: int | None = None,
-    sampling: str = "auto",
-) -> str:
-    """What "auto" stands for: exact while that is cheap and no ρ was asked for, then features.
-
-    ``spans``: whether the clusters, so all points that matter, are known. ``d``: the dimension,
-    where points have one; the features of a fast transform are for many of them.
-    """
-    if not isinstance(lift, str):
-        raise TypeError(
-            f"lift must be one of {', '.join(LIFTS)}, a Lift or a scikit-learn transformer, "
-            f"got {type(lift).__name__}"
-        )
-    if n_components is not None:
-        check_count(n_components, "n_components")
-    if check_choice(lift, LIFTS, "lift") != "auto":
-        if lift == "exact" and (n_components is not None or sampling != "auto"):
-            option = "sampling" if n_components is None else "n_components"
-            raise ValueError(
-                f"an exact lift has no use for {option}; leave that out, or take random features: "
-                'lift="fourier"'
-            )
-        return lift
-    if isinstance(kernel, Discrete | Precomputed):
-        return "exact" if spans else "nystrom"
-    if not isinstance(kernel, ShiftInvariant):
-        few = spans and n <= _EXACT_WITHOUT_SPECTRUM_UP_TO and n_components is None
-        return "exact" if few else "nystrom"
-    if spans and n <= _EXACT_UP_TO and n_components is None:
-        return "exact"
-    by_transform = d is not None and d >= _STRUCTURED_FROM and kernel.isotropic
-    return "structured" if by_transform and sampling == "auto" else "fourier"
-
-
-def grid_where_it_fits(
-    kernel: Kernel,
-    box: tuple[Array, Array],
-    n: int,
-    eps: float = _GRID_ERROR,
-    coarsest: float = _COARSEST_GRID,
-) -> GridLift | None:
-    """The grid that serves better than random frequencies would, where there is one."""
-    if not isinstance(kernel, Gaussian) or len(box[0]) > MOST_AXES:
-        return None
-    while eps <= coarsest:
-        try:
-            lift = fit_grid_lift(kernel, box, eps=eps, most=_GRID_UP_TO)
-        except GridTooLarge:
-            eps *= 10
-            continue
-        single = fit_grid_lift(kernel, box, eps=eps, dtype=np.float32)
-        precise = eps >= _GRID_ERROR and single.error <= _SINGLE_GRID_ERROR
-        return single if precise and n * lift.n_components > _DOUBLE_UP_TO else lift
-    return None
-
-
-def make_feature_lift(
-    name: str,
-    points: Points,
-    kernel: Kernel,
-    *,
-    n: int,
-    n_components: int | None,
-    sampling: str,
-    rng: np.random.Generator,
-) -> Lift:
-    """Fourier or Nystroem features that fit some points, for n points in all."""
-    rho = DEFAULT_COMPONENTS if n_components is None else check_count(n_components, "n_components")
-    if sampling != "auto" and name != "fourier":
+def _check_kernel_suits(settings: LiftSettings | Literal["auto"], kernel: Kernel) -> None:
+    if isinstance(settings, Grid) and not isinstance(kernel, Gaussian):
         raise ValueError(
-            f'sampling="{sampling}" is how lift="fourier" draws frequencies; lift="{name}" has its '
-            "own way"
+            f"a grid of frequencies needs the Gaussian kernel, not {kernel.name}; "
+            'use lift="fourier"'
         )
-    _check_room(name, rho, n_points(points), dimension(points) or 1)
-    if name == "nystrom":
-        return fit_nystrom_lift(kernel, points, rho, rng=rng)
-    if not isinstance(kernel, ShiftInvariant):
+    if isinstance(settings, Fourier | Structured) and not isinstance(kernel, ShiftInvariant):
         raise ValueError(
             f"the {kernel.name} kernel is not shift-invariant, so it has no Fourier features; "
-            'use lift="exact" or "nystrom"'
+            'use lift="exact" or "nystroem"'
         )
-    if name == "grid":
-        box = column_ranges(points)
-        if n_components is not None:
-            return finest_grid_lift(kernel, box, rho)
-        return fit_grid_lift(kernel, box, eps=_GRID_ERROR)
-    draw = draw_structured_lift if name == "structured" else draw_fourier_lift
-    how = {} if name == "structured" else {"sampling": sampling}
-    return draw(
-        kernel,
-        points.shape[1],
-        rho,
-        centre=_middle(points),
-        dtype=np.float64 if n * rho <= _DOUBLE_UP_TO else np.float32,
-        rng=rng,
-        **how,
-    )
 
 
-def _check_room(name: str, rho: int, n: int, d: int) -> None:
+def _check_room(settings: LiftSettings, rho: int, n: int, d: int) -> None:
     """Whether the lift itself fits into memory; a structured one is a few numbers a feature."""
-    width = {"fourier": 3 * d, "nystrom": 4 * min(rho, n) + d}.get(name, 8)
-    check_memory(
-        8 * (min(rho, n) if name == "nystrom" else rho) * width,
-        f"{rho:,} features in {d:,} dimensions",
-        "take a smaller n_components"
-        + (', or lift="structured"' if name == "fourier" and d >= _STRUCTURED_FROM else ""),
-    )
-
-
-def dimension(points: Points) -> int | None:
-    """Number of coordinates, where the points have any."""
-    return points.shape[1] if getattr(points, "ndim", 0) == 2 else None
-
-
-def n_points(points: Points) -> int:
-    return int(points.shape[0]) if on_device(points) else len(points)
-
-
-def _middle(points: Points) -> Any:
-    """A point amid the others: phases near zero are more precise than phases far from it."""
-    some = from_device(points[:: max(1, n_points(points) // 1000), ...])
-    return (some / len(some)).sum(axis=0, dtype=np.float64)  # a mean that cannot overflow
+    dense = isinstance(settings, Fourier)
+    numbers = rho * (3 * d if dense else 8)
+    if isinstance(settings, Nystroem):
+        numbers = min(rho, n) * (4 * min(rho, n) + d)
+    structured = ', or lift="structured"' if dense and d >= _STRUCTURED_FROM else ""
+    advice = f"take a smaller n_components{structured}"
+    check_memory(8 * numbers, f"{rho:,} features in {d:,} dimensions", advice)

@@ -1,4 +1,4 @@
-"""The exact lift: the span of the clusters themselves, by the kernel trick."""
+"""The exact lift: coordinates on the span of the cluster vectors, by the kernel trick."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ import scipy.sparse as sp
 
 from .._util.arrays import from_device, namespace, on_device, row_blocks, send
 from .._util.memory import check_pairs
-from .._util.threads import in_order
+from .._util.threads import map_in_order, one_blas_thread
 from .._util.typing import Array, FloatArray, Points, Sparse
-from ..kernels.kernel import Discrete, Kernel, ShiftInvariant, kernel_from_state
+from ..kernels.kernel import Discrete, kernel_from_state
+from ..kernels.shift_invariant import Kernel, ShiftInvariant
+from ..kernels.summary import n_points, take_rows
 from ..partitions.stack import Rows, as_rows
-from ._gpu.device import members_on, rows_of
-from .base import FeatureLift, take_rows
-from .spectral import gram_factor
-
-__all__ = ["SpanLift", "cluster_gram", "fit_span_lift", "fit_span_lifts", "kernel_sums"]
+from ._gpu.device import device_sums, row_blocks_on
+from .base import FeatureLift
 
 _BLOCK = 512  # rows and columns of the kernel matrix held at a time
 _DEVICE_BLOCK = 4096  # the same on a device
-_FEW_FEATURES = 8  # in which differences are as quick as a matrix product
-_LARGEST_SQUARE = 8.0  # squared distance from the middle, in bandwidths, that float32 can do with
+_FEW_FEATURES = 8  # dimensions up to which differences are as fast as a matrix product
+_MAX_NEGATIVE = 1e-7  # relative size up to which negative eigenvalues are rounding errors
+_MAX_SQUARED_RADIUS = 8.0  # largest squared distance from the mean, in bandwidths, for float32
+
+_CSR_PARTS = ("data", "indices", "indptr")
 
 KernelBlocks = Callable[[slice, slice], list[Array]]
 
@@ -34,13 +36,12 @@ class SpanLift(FeatureLift):
     r"""Orthonormal coordinates on the span of s cluster vectors Φ(C) = Σ w p(C|y) κ(·, y).
 
     The Gram matrix of the clusters, :math:`G = R^\top κ(Y, Y) R`, is factored as VVᵀ with
-    V = GA. Row C of V stands for Φ(C), and all inner products among the clusters, and of any
-    vector in their span with any lifted point,
+    V = GA. Row C of V represents Φ(C), a point is lifted to
 
     .. math:: φ(x) = A^\top R^\top κ(Y, x),
 
-    are those of the kernel up to rounding. A cluster that is *not* among those the lift was made
-    from is projected onto their span by ``sums``.
+    and inner products of vectors in their span with each other and with any lifted point are those
+    of the kernel up to rounding. ``sums`` projects other clusters onto the span.
     """
 
     kernel: Kernel
@@ -69,37 +70,30 @@ class SpanLift(FeatureLift):
         return "exact"
 
     def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        R = self.memberships
-        arrays = {
-            "anchors": self.anchors,
-            "data": R.data,
-            "indices": R.indices,
-            "indptr": R.indptr,
-            "coefficients": self.coefficients,
-        }
+        arrays = {name: getattr(self.memberships, name) for name in _CSR_PARTS}
+        arrays |= {"anchors": self.anchors, "coefficients": self.coefficients}
         return {"kernel": self.kernel.state()}, arrays
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: dict[str, Array]) -> SpanLift:
         A, Y = arrays["coefficients"], arrays["anchors"]
-        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        parts = tuple(arrays[name] for name in _CSR_PARTS)
         R = sp.csr_array(parts, shape=(len(Y), len(A)))
         R.check_format(full_check=True)
         return cls(kernel_from_state(values["kernel"]), Y, R, A)
 
 
 def fit_span_lift(kernel: Kernel, X: Points, R: Any) -> tuple[SpanLift, FloatArray]:
-    """The exact lift of the clusters R of the points X, and the vectors of those clusters."""
+    """The exact lift of the clusters R of the points X, and the vectors of these clusters."""
     X, matrix = _without_noise(X, R)
-    V, A = gram_factor(cluster_gram(kernel, X, matrix))
-    # Kept in main memory, where it can be saved from.
+    V, A = gram_factor(_cluster_gram(kernel, X, matrix))
     return SpanLift(kernel, from_device(X), matrix, A), V
 
 
 def fit_span_lifts(
     kernels: Sequence[ShiftInvariant], X: Points, R: Any
 ) -> list[tuple[SpanLift, FloatArray]]:
-    """Exact lifts by kernels of one shape and several bandwidths; distances are computed once."""
+    """Exact lifts by one kernel with several bandwidths; point distances are computed once."""
     X, matrix = _without_noise(from_device(X), R)
     unit, shape = max(kernel.scale for kernel in kernels), kernels[0]
 
@@ -107,19 +101,49 @@ def fit_span_lifts(
         D = shape.distances(X[rows], X[columns], kernels)
         return [kernel.of_distances(D, unit) for kernel in kernels]
 
-    factors = [gram_factor(G) for G in _grams(blocks, X, as_rows(matrix, len(X)), len(kernels))]
-    return [
-        (SpanLift(kernel, X, matrix, A), V) for kernel, (V, A) in zip(kernels, factors, strict=True)
-    ]
+    grams = _grams(blocks, X, as_rows(matrix, len(X)), len(kernels))
+    factors = zip(kernels, map(gram_factor, grams), strict=True)
+    return [(SpanLift(kernel, X, matrix, A), V) for kernel, (V, A) in factors]
 
 
-def cluster_gram(kernel: Kernel, X: Points, R: Any) -> FloatArray:
-    r"""G = Rᵀ κ(X, X) R, (s, s), without holding more than a block of κ."""
+def gram_factor(G: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """V and A with G = VVᵀ, V = GA and AᵀGA = I, from the positive eigenvalues of G.
+
+    eigh, not Cholesky: m partitions of the same points leave their Gram rank-deficient by m - 1.
+    The matrix is scaled to unit diagonal first, so that small clusters count as much as large ones
+    when eigenvalues are taken to be zero.
+    """
+    diagonal = np.diag(G)
+    if not (np.isfinite(G).all() and (diagonal > 0).all()):
+        raise ValueError(
+            "the kernel is not positive definite on these points: a cluster or landmark has "
+            "similarity zero or less with itself"
+        )
+    root = np.sqrt(diagonal)
+    with one_blas_thread():  # the number of threads changes the last bits of eigenvectors
+        eigenvalues, U = np.linalg.eigh(G / np.outer(root, root))
+    largest = eigenvalues[-1]
+    if eigenvalues[0] < -_MAX_NEGATIVE * largest:
+        raise ValueError(
+            "the kernel is not positive semi-definite: an eigenvalue of its Gram matrix is "
+            f"{eigenvalues[0] / largest:.2g} times the largest; use a valid kernel, or add a "
+            "constant to its diagonal"
+        )
+    keep = eigenvalues > 10 * len(G) * np.finfo(np.float64).eps * largest
+    lengths = np.sqrt(eigenvalues[keep])
+    V = root[:, None] * U[:, keep] * lengths
+    A = U[:, keep] / lengths / root[:, None]
+    return V, A
+
+
+def _cluster_gram(kernel: Kernel, X: Points, R: Any) -> FloatArray:
+    """G = Rᵀ κ(X, X) R, (s, s), by blocks of κ."""
     if on_device(X):
-        return _device_gram(kernel, X, R)
+        G = device_sums(lambda S: S, _device_kernel_sums(kernel, X, X, R), R, R.shape[1])
+        return (G + G.T) / 2
     R = as_rows(R, len(X))
     if isinstance(kernel, Discrete):
-        shared = _add_up_equal_points(kernel.ids(X), R)
+        shared = _sum_equal_points(kernel.ids(X), R)
         return np.asarray((shared.T @ shared).toarray())
     single = _single_precision_blocks(kernel, X)
     blocks = single or (lambda rows, columns: [kernel(X[rows], X[columns])])
@@ -127,11 +151,11 @@ def cluster_gram(kernel: Kernel, X: Points, R: Any) -> FloatArray:
 
 
 def _single_precision_blocks(kernel: Kernel, X: Points) -> KernelBlocks | None:
-    """Blocks of κ(X, X) by float32 matrix products, where those keep six digits.
+    """Blocks of κ(X, X) by float32 matrix products, or None where these lose too many digits.
 
-    ‖x − y‖² = ‖x‖² + ‖y‖² − 2x·y errs by about 10⁻⁷‖x‖‖y‖, and κ by half of that at most, so points
-    must not lie many bandwidths from their middle. Sums of κ are float64: the squared distance of
-    two clusters then errs by 10⁻⁶ times the square of the mass in which they differ.
+    ‖x − y‖² = ‖x‖² + ‖y‖² − 2x·y has an error of about 10⁻⁷‖x‖‖y‖, and κ half of that at most, so
+    points must be within a few bandwidths of their mean. Sums of κ are float64: the error of the
+    squared distance of two clusters is 10⁻⁶ times the square of the mass in which they differ.
     """
     if not (isinstance(kernel, ShiftInvariant) and kernel.power == 2):  # smooth in ‖x − y‖²
         return None
@@ -140,7 +164,7 @@ def _single_precision_blocks(kernel: Kernel, X: Points) -> KernelBlocks | None:
     with np.errstate(over="ignore", invalid="ignore"):
         U = (X - X.mean(axis=0, dtype=np.float64)) / kernel.scale
         squares = np.einsum("ij,ij->i", U, U)
-    if not squares.max() <= _LARGEST_SQUARE:
+    if not squares.max() <= _MAX_SQUARED_RADIUS:
         return None
     V = U.astype(np.float32)
 
@@ -158,7 +182,7 @@ def _single_precision_blocks(kernel: Kernel, X: Points) -> KernelBlocks | None:
 def _grams(
     blocks_of: KernelBlocks, X: Points, R: Rows, count: int, threads: bool = False
 ) -> list[FloatArray]:
-    """Rᵀ κ(X, X) R of several kernels at once; blocks above the diagonal stand for those below."""
+    """Rᵀ κ(X, X) R of several kernels, from the blocks on and above the diagonal."""
     s = R.shape[1]
     check_pairs(s, s, 3 + count)
     grams = [np.zeros((s, s)) for _ in range(count)]
@@ -167,59 +191,47 @@ def _grams(
 
     def parts(pair: tuple[int, int]) -> list[FloatArray]:
         i, j = pair
-        found = []
-        for K in blocks_of(blocks[i], blocks[j]):
-            # In float64: only then does an error of κ weigh as much as what two clusters differ in.
-            part = memberships[i].T @ (memberships[j].T @ K.T.astype(np.float64, copy=False)).T
-            found.append(part if i == j else part + part.T)
-        return found
+        # In float64, so that errors of κ count only where two clusters differ.
+        kernels = (K.astype(np.float64, copy=False) for K in blocks_of(blocks[i], blocks[j]))
+        products = (memberships[i].T @ (memberships[j].T @ K.T).T for K in kernels)
+        return [P if i == j else P + P.T for P in products]
 
     pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
-    for found in in_order(parts, pairs, uses_blas=True) if threads else map(parts, pairs):
+    for found in map_in_order(parts, pairs, uses_blas=True) if threads else map(parts, pairs):
         for G, part in zip(grams, found, strict=True):
             G += part
     return [(G + G.T) / 2 for G in grams]
 
 
 def _without_noise(X: Points, R: Any) -> tuple[Points, Sparse]:
-    """The points that are in some cluster, and their memberships."""
-    n = X.shape[0] if on_device(X) else len(X)
-    R = as_rows(R, n)
-    matrix = R.rows(slice(0, n))
+    """The points in some cluster, and their memberships."""
+    n = n_points(X)
+    matrix = as_rows(R, n).rows(slice(0, n))
     inside = np.flatnonzero(np.diff(matrix.indptr) > 0)
     if len(inside) == n:
         return X, matrix
     return take_rows(X, inside), matrix[inside, :]
 
 
-def _device_gram(kernel: Kernel, X: Any, R: Any) -> FloatArray:
-    """Rᵀ κ(X, X) R where the points are."""
-    S, members = _device_kernel_sums(kernel, X, X, R), members_on(X, R)
-    every = slice(0, X.shape[0])
-    G = members.scale(members.transposed(every, S) @ S)
-    return (G + G.T) / 2
-
-
 def _device_kernel_sums(kernel: Kernel, X: Any, Y: Any, R: Any) -> Any:
-    xp, R = namespace(X), as_rows(R, Y.shape[0])
-    found = []
-    for rows in rows_of(X, _DEVICE_BLOCK):
+    R, found = as_rows(R, Y.shape[0]), []
+    for rows in row_blocks_on(X, _DEVICE_BLOCK):
         block, total = X[rows, ...], 0.0
         for columns in row_blocks(Y.shape[0], _DEVICE_BLOCK, block_bytes=8 * _DEVICE_BLOCK**2):
             K = kernel(block, Y[columns, ...])
             total = K @ send(R.rows(columns).toarray(), X) + total
         found.append(total)
-    return xp.concat(found, axis=0)
+    return namespace(X).concat(found, axis=0)
 
 
 def kernel_sums(kernel: Kernel, X: Points, Y: Points, R: Any) -> FloatArray:
-    """κ(X, Y) R, (n, s): how similar each point of X is to each cluster of Y."""
+    """κ(X, Y) R, (n, s): similarity of each point of X to each cluster of Y."""
     if on_device(X):
         return _device_kernel_sums(kernel, X, Y, R)
     R = as_rows(R, len(Y))
     if isinstance(kernel, Discrete):
         ids = kernel.ids(np.concatenate([Y, X]))
-        shared = _add_up_equal_points(ids[: len(Y)], R, size=int(ids.max()) + 1)
+        shared = _sum_equal_points(ids[: len(Y)], R, size=int(ids.max()) + 1)
         return np.asarray(shared[ids[len(Y) :], :].toarray())
     sums = np.zeros((len(X), R.shape[1]))
     for columns in row_blocks(len(Y), _BLOCK, block_bytes=8 * _BLOCK**2):
@@ -229,9 +241,8 @@ def kernel_sums(kernel: Kernel, X: Points, Y: Points, R: Any) -> FloatArray:
     return sums
 
 
-def _add_up_equal_points(ids: Array, R: Rows, size: int | None = None) -> Sparse:
-    """Rows of R added up over points with the same id."""
-    n = len(ids)
-    shape = (size or int(ids.max()) + 1, n)
-    collect = sp.csr_array((np.ones(n), (ids, np.arange(n))), shape=shape)
+def _sum_equal_points(ids: Array, R: Rows, size: int | None = None) -> Sparse:
+    """Sums of the rows of R over points with the same id."""
+    n, size = len(ids), size or int(ids.max()) + 1
+    collect = sp.csr_array((np.ones(n), (ids, np.arange(n))), shape=(size, n))
     return sp.csr_array(collect @ R.rows(slice(0, n)))

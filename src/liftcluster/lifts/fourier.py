@@ -8,15 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._util.checks import check_choice, check_count, check_positive
 from .._util.typing import Array, FloatArray, IntArray
-from .._util.validation import check_choice, check_count, check_positive
-from ..kernels.kernel import ShiftInvariant, kernel_from_state
-from .engine import DENSE, FeatureMap
+from ..kernels.kernel import kernel_from_state
+from ..kernels.shift_invariant import ShiftInvariant
+from .native import DENSE, FeatureMap
+from .settings import SAMPLINGS
 from .trigonometric import QUARTER_TURNS, TrigonometricLift
 
-__all__ = ["SAMPLINGS", "FourierLift", "draw_fourier_lift", "n_components_for"]
-
-SAMPLINGS = ("iid", "orthogonal", "quasi")
 _RUNS_OF_SOBOL = 16  # how many groups a sequence is cut into, to see how much they vary
 _MOST_SOBOL_DIMENSIONS = 21201
 _QUASI_BELOW = 16  # dimensions up to which quasi-random frequencies beat orthogonal ones
@@ -29,12 +28,7 @@ class FourierLift(TrigonometricLift):
     .. math:: φ(x) = \sqrt{2/ρ}\,\bigl(\cos ω_1^\top x, …, \cos ω_M^\top x,
                                        \sin ω_1^\top x, …, \sin ω_M^\top x\bigr), \quad ρ = 2M
 
-    so that :math:`\mathbb{E}⟨φ(x), φ(y)⟩ = κ(x, y)` and ‖φ(x)‖ = 1 exactly. An odd ρ has one
-    feature more, :math:`\sqrt{2/ρ} \cos(ω^\top x + b)` with a random phase b, which keeps the
-    mean right (‖φ(x)‖ is then 1 only on average).
-
-    Points are centred and measured in bandwidths in float64; phases, cosines and the sums within
-    a block are in ``dtype``; totals are float64.
+    so that :math:`\mathbb{E}⟨φ(x), φ(y)⟩ = κ(x, y)`.
 
     Attributes
     ----------
@@ -77,16 +71,6 @@ class FourierLift(TrigonometricLift):
         name = {"iid": "independent", "orthogonal": "orthogonal", "quasi": "quasi-random"}
         return f"{name[self.sampling]} Fourier features, ρ = {self.n_components}"
 
-    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        values = {
-            "kernel": self.kernel.state(),
-            "phase": self.phase,
-            "sampling": self.sampling,
-            "dtype": np.dtype(self.dtype).name,
-        }
-        arrays = {"frequencies": self.frequencies, "groups": self.groups, "centre": self.centre}
-        return values, arrays
-
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: dict[str, Array]) -> FourierLift:
         kernel = kernel_from_state(values["kernel"])
@@ -97,7 +81,7 @@ class FourierLift(TrigonometricLift):
         lift = cls(kernel, phase=values["phase"], sampling=sampling, dtype=dtype, **arrays)
         M, d = lift.frequencies.shape
         if lift.groups.shape != (M,) or lift.centre.shape != (d,):
-            raise ValueError("the parts of the Fourier lift do not fit together")
+            raise ValueError("the arrays of the Fourier lift have inconsistent shapes")
         return lift
 
     def extend(
@@ -106,18 +90,12 @@ class FourierLift(TrigonometricLift):
         n_new = -(-(n_components - self.n_components) // 2)
         W, groups = _draw(self.kernel, n_new, self.frequencies.shape[1], self.sampling, rng)
         new = replace(self, frequencies=W, groups=groups, phase=None)
-        return self._join(new), new
-
-    def _join(self, new: FourierLift) -> FourierLift:
-        def merge(old: Array, added: Array) -> Array:
-            # The single frequency of an odd ρ stays last.
-            return np.concatenate([old[: self.n_pairs], added, old[self.n_pairs :]])
-
-        return replace(
+        joined = replace(  # the single frequency of an odd ρ stays last
             self,
-            frequencies=merge(self.frequencies, new.frequencies),
-            groups=merge(self.groups, new.groups + self.groups.max() + 1),
+            frequencies=np.insert(self.frequencies, self.n_pairs, W, axis=0),
+            groups=np.insert(self.groups, self.n_pairs, groups + self.groups.max() + 1),
         )
+        return joined, new
 
 
 def draw_fourier_lift(
@@ -130,12 +108,7 @@ def draw_fourier_lift(
     dtype: Any = np.float64,
     rng: np.random.Generator,
 ) -> FourierLift:
-    """Draw the frequencies of a Fourier lift in d dimensions.
-
-    ``sampling`` is how: "iid" independently; "orthogonal" in blocks of d orthogonal directions
-    with independent lengths (isotropic kernels only); "quasi" by a scrambled Sobol' sequence;
-    "auto" takes quasi-random frequencies below 16 dimensions, then orthogonal ones.
-    """
+    """Draw the frequencies of a lift in d dimensions; see :class:`Fourier` for ``sampling``."""
     n_components = check_count(n_components, "n_components")
     sampling = _choose_sampling(kernel, d, sampling)
     W, groups = _draw(kernel, -(-n_components // 2), d, sampling, rng)
@@ -150,16 +123,12 @@ def n_components_for(eps: float, delta: float, n: int) -> int:
     .. math:: ρ = 2 \left\lceil \frac{8}{ε^2} \ln\frac{n(n-1)}{δ} \right\rceil
 
     The paper's Theorem 3.1 with a constant, for independent frequencies and any shift-invariant
-    kernel with κ(x, x) = 1. The squared distance of two lifted points is a mean of M = ρ/2
-    independent terms :math:`2 - 2\cos ω^\top(x - y) \in [0, 4]` of mean D² and second moment at
-    most 4D². Being ε too long means exceeding D² by at least ε(2D + ε), which Bernstein's
-    inequality allows with probability at most exp(−3Mε²/14); being ε too short means falling
-    εD below, at most exp(−Mε²/8) for terms that are not negative. Each of the n(n−1)/2 pairs
-    fails with probability at most 2 exp(−Mε²/8), whatever D.
-
-    The same holds for the mean embeddings of n clusters, each a weighted mean of points, in
-    place of n points: what counts is how many vectors are compared, not how many points they
-    are made of.
+    kernel with κ(x, x) = 1; the n vectors are lifted points or mean embeddings of clusters. The
+    squared distance of two lifted points is a mean of M = ρ/2 independent terms
+    :math:`2 - 2\cos ω^\top(x - y) \in [0, 4]` of mean D² and second moment at most 4D². It exceeds
+    D² by ε(2D + ε) with probability at most exp(−3Mε²/14), by Bernstein's inequality, and falls
+    εD below with at most exp(−Mε²/8), for terms that are not negative. So each of the n(n−1)/2
+    pairs fails with probability at most 2 exp(−Mε²/8), whatever D.
 
     Examples
     --------

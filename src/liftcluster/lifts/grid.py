@@ -1,64 +1,75 @@
-"""Grid features: in one to three dimensions frequencies need not be random at all."""
+"""Deterministic Fourier features on a grid of frequencies, in one to three dimensions."""
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import import_module
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from .._util.arrays import namespace, send
-from .._util.typing import Array, FloatArray, Points
-from .._util.validation import as_points, column_ranges
-from ..kernels.kernel import Gaussian, Kernel, kernel_from_state
+from .._util.threads import map_in_order
+from .._util.typing import Array, FloatArray, Points, Sparse
+from .._util.validation import column_ranges
+from ..kernels.kernel import kernel_from_state
+from ..kernels.shift_invariant import Gaussian, Kernel
 from ..partitions.stack import Rows
 from ._native import warn_if_missing
-from .base import FeatureLift, as_vectors
-from .engine import GRID, FeatureMap, map_features, map_labels, map_scores, map_sums, ready
-from .nufft import nufft, nufft_sums
-from .trigonometric import QUARTER_TURNS, USUAL_SCALES
+from .base import FeatureLift, as_vectors, state_of_fields
+from .native import (
+    GRID,
+    FeatureMap,
+    can_use_kernels,
+    map_features,
+    map_labels,
+    map_scores,
+    map_sums,
+)
+from .trigonometric import QUARTER_TURNS, fits_single_precision, points_of_dimension
 from .uncertainty import unit_rows
 
-__all__ = ["MOST_AXES", "GridLift", "GridTooLarge", "finest_grid_lift", "fit_grid_lift"]
-
-MOST_AXES = 3
-MOST_GRID_COMPONENTS = 2**17
-_MOST_MULTIPLES = 512  # on one axis; the kernels in C have room for as many
-_TRANSFORM_FROM = {1: 10**9, 2: 4000, 3: 12000}  # components: finufft is quicker, where installed
-_MARGIN = 0.1  # of the range, within which points beyond the box are still welcome
+MAX_AXES = 3
+_MAX_COMPONENTS = 2**17
+_MAX_MULTIPLES = 512  # on one axis, as in lift.h
+_NUFFT_FROM = {1: 10**9, 2: 4000, 3: 12000}  # components from which finufft is faster, by d
+_NUFFT_CHUNK = 2**20  # points per pass
+_NUFFT_ACCURACY = 1e-14  # the best that finufft reaches
+_MARGIN = 0.1  # share of the range by which the box is extended on each side
 
 
 class GridTooLarge(ValueError):
-    """The range of the points, in bandwidths, asks for too many frequencies."""
+    """The range of the points, in bandwidths, needs too many frequencies."""
 
 
 @dataclass(frozen=True, eq=False)
 class GridLift(FeatureLift):
-    r"""A Gaussian kernel's Fourier integral by the trapezoid rule, axis by axis.
+    r"""Features from the trapezoidal rule for the Fourier integral of a Gaussian kernel.
 
     With step h and N multiples of it on an axis, weights :math:`w_j \propto e^{-(σjh)^2/2}`,
 
     .. math:: e^{-x^2/2σ^2} ≈ \sum_{|j| ≤ N} w_j \cos(jhx)
 
     and features are all products over the axes of :math:`\sqrt{w_0}, \sqrt{2w_j}\cos(jhx),
-    \sqrt{2w_j}\sin(jhx)`, so ρ = ∏(2N + 1). The trapezoid rule repeats the kernel every 2π/h; what
-    that and leaving out higher frequencies amounts to is at most ``error`` for any two points of
-    the box, and falls exponentially with N. Several bandwidths make a weighted mean of kernels.
+    \sqrt{2w_j}\sin(jhx)`, so ρ = ∏(2N + 1). The kernel becomes periodic with period 2π/h and its
+    spectrum is truncated; the error decreases exponentially with N.
 
     Attributes
     ----------
     kernel : Gaussian
     centre, half_range : (d,) arrays
-        The box in which the error holds; points beyond it are refused.
+        The box in which the error bound holds; points outside are an error.
     steps : (d,) array
-        h of each axis, in units of 1/kernel.scale.
+        h on each axis, in units of 1/kernel.scale.
     counts : tuple of d ints
-        N of each axis.
+        N on each axis.
     error : float
-        Largest error of a kernel value, so of an inner product of mean embeddings as well.
+        Bound on the error of kernel values, hence of inner products of mean embeddings.
     """
 
     kernel: Gaussian
@@ -78,7 +89,7 @@ class GridLift(FeatureLift):
 
     @cached_property
     def roots(self) -> FloatArray:
-        """(ρ,) square roots of the weights, as the features are ordered."""
+        """(ρ,) square roots of the weights, in the order of the features."""
         weights = np.zeros(self.n_components)
         shares = self.kernel.weights or (1.0,)
         for alpha, bandwidth in zip(shares, self.kernel.bandwidths, strict=True):
@@ -90,25 +101,20 @@ class GridLift(FeatureLift):
         return np.sqrt(weights)
 
     def points(self, X: Points) -> Array:
-        points = as_points(X, device=True)
-        d = len(self.centre)
-        if points.shape[1] != d:
-            raise ValueError(
-                f"points have {points.shape[1]} features, but this lift was made for {d}"
-            )
+        points = points_of_dimension(X, len(self.centre))
         low, high = column_ranges(points)
         corners = self.centre - self.half_range, self.centre + self.half_range
         if (low < corners[0]).any() or (high > corners[1]).any():
             raise ValueError(
-                "points lie outside the box that this grid lift was made for, where it is wrong; "
-                'make it from all the points, or use lift="fourier"'
+                "points lie outside the box that this grid lift was fitted to; fit it to all the "
+                'points, or use lift="fourier"'
             )
         return points
 
     def features(self, X: Points) -> Array:
         """(n, ρ) features of points inside the box."""
-        if ready(X) and self._native is not None:
-            return map_features(self._native, X) * self.roots.astype(self.dtype)
+        if (native := self._map_for(X)) is not None:
+            return map_features(native, X) * self.roots.astype(self.dtype)
         if isinstance(X, np.ndarray):
             warn_if_missing(len(X) * self.n_components)
         xp, n = namespace(X), X.shape[0]
@@ -123,72 +129,58 @@ class GridLift(FeatureLift):
         return Z * send(self.roots, X, precision)
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
-        large = self.n_components >= _TRANSFORM_FROM[len(self.centre)]
-        if (large or not ready(X)) and nufft() is not None:
-            return nufft_sums(self._angles, X, R, self.counts, self.error / 100) * self.roots
-        if not ready(X) or self._native is None:
-            return None
-        return map_sums(self._native, X, R) * self.roots
+        large = self.n_components >= _NUFFT_FROM[len(self.centre)]
+        if (large or not can_use_kernels(X)) and nufft() is not None:
+            return _nufft_sums(self, X, R) * self.roots
+        native = self._map_for(X)
+        return None if native is None else map_sums(native, X, R) * self.roots
 
-    def _angles(self, X: Array) -> Array:
-        """θ of points on each axis, within ±π."""
-        U = (np.asarray(X, dtype=np.float64) - self.centre) / self.kernel.scale
-        return np.asarray(U * self.steps)
-
-    def scores(self, X: Points, V: Any) -> FloatArray:
+    def _scores(self, X: Points, V: Any) -> FloatArray:
         points, V = self.points(X), as_vectors(V, self.n_components)
-        if ready(points) and self._native is not None:
-            return map_scores(self._native, points, V * self.roots)
-        return super().scores(points, V)
+        if (native := self._map_for(points)) is not None:
+            return map_scores(native, points, V * self.roots)
+        return super()._scores(points, V)
 
-    def assign(self, X: Points, V: Any) -> Any:
+    def _assign(self, X: Points, V: Any) -> Any:
         points, V = self.points(X), as_vectors(V, self.n_components)
-        if ready(points) and self._native is not None:
-            return map_labels(self._native, points, V * self.roots)
-        return super().assign(points, V)
+        if (native := self._map_for(points)) is not None:
+            return map_labels(native, points, V * self.roots)
+        return super()._assign(points, V)
+
+    def _map_for(self, X: Any) -> FeatureMap | None:
+        """The map for the compiled kernels, where they can be used for X."""
+        usable = can_use_kernels(X) and fits_single_precision(self.kernel.scale)
+        return self._native if usable else None
 
     @cached_property
-    def _native(self) -> FeatureMap | None:
-        smallest, largest = USUAL_SCALES
-        if not smallest < self.kernel.scale < largest:
-            return None
+    def _native(self) -> FeatureMap:
         return FeatureMap(
             GRID,
             self.centre,
-            reach=math.inf,  # points() has looked at the box
+            reach=math.inf,  # points() has checked the box
             double=self.dtype == np.float64,
             weights=(self.steps * (QUARTER_TURNS / self.kernel.scale)).astype(self.dtype),
             axes=self.counts,
         )
 
     def distance_bound(self, V: FloatArray, W: FloatArray) -> FloatArray:
-        r"""(s, t) sure bounds on the error of distances between unit vectors along sums V and W.
+        r"""(s, t) deterministic bounds on the error of distances between unit vectors.
 
-        The first feature is constant, so it tells each cluster's weight, and with it the length ℓ
-        of its mean embedding. A cosine errs by at most
-        :math:`δ = ε (1/ℓℓ' + 1/2ℓ^2 + 1/2ℓ'^2)`, a distance D by min(δ/D, √(2δ)).
+        The first feature is constant, so it gives each cluster's weight, and with it the length ℓ
+        of its mean embedding. The error of a cosine is at most
+        :math:`δ = ε (1/ℓℓ' + 1/2ℓ^2 + 1/2ℓ'^2)`, that of a distance D at most min(δ/D, √(2δ)).
         """
-        a, b = (1 / self._mean_lengths(Z) for Z in (V, W))
+        a, b = (np.abs(Z[:, 0] / self.roots[0]) / np.linalg.norm(Z, axis=1) for Z in (V, W))
         cosine = self.error * (np.outer(a, b) + np.add.outer(a**2, b**2) / 2)
         D = cdist(unit_rows(V), unit_rows(W))
         small = np.sqrt(2 * cosine)
         return np.asarray(np.minimum(small, cosine / np.maximum(D, small / 2)))
 
-    def _mean_lengths(self, V: FloatArray) -> FloatArray:
-        return np.asarray(np.linalg.norm(V, axis=1) / np.abs(V[:, 0] / self.roots[0]))
-
     def describe(self) -> str:
         return f"grid of frequencies, ρ = {self.n_components}, kernel error below {self.error:.1g}"
 
     def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        values = {
-            "kernel": self.kernel.state(),
-            "counts": list(self.counts),
-            "error": self.error,
-            "dtype": np.dtype(self.dtype).name,
-        }
-        arrays = {"centre": self.centre, "half_range": self.half_range, "steps": self.steps}
-        return values, arrays
+        return state_of_fields(self)
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: dict[str, Array]) -> GridLift:
@@ -200,39 +192,35 @@ class GridLift(FeatureLift):
         lift = cls(kernel, counts=counts, error=float(values["error"]), dtype=dtype, **arrays)
         shape = (len(counts),)
         if not (
-            1 <= len(counts) <= MOST_AXES
-            and all(0 <= N <= _MOST_MULTIPLES for N in counts)
+            1 <= len(counts) <= MAX_AXES
+            and all(0 <= N <= _MAX_MULTIPLES for N in counts)
             and lift.centre.shape == lift.half_range.shape == lift.steps.shape == shape
         ):
-            raise ValueError("the parts of the grid lift do not fit together")
+            raise ValueError("the arrays of the grid lift have inconsistent shapes")
         return lift
 
 
 def fit_grid_lift(
     kernel: Kernel,
-    box: tuple[Any, Any],
+    box: Any,
     *,
     eps: float = 1e-6,
-    most: int = MOST_GRID_COMPONENTS,
+    most: int = _MAX_COMPONENTS,
     dtype: Any = np.float64,
 ) -> GridLift:
-    """The grid for points between the corners of a box, with kernel values right to ``eps``."""
-    if not isinstance(kernel, Gaussian):
-        raise ValueError(
-            f"a grid of frequencies needs the Gaussian kernel, not {kernel.name}; "
-            'use lift="fourier"'
-        )
+    """The grid lift for points between the corners of a box, with kernel errors below ``eps``."""
+    assert isinstance(kernel, Gaussian)  # checked with the settings
     low, high = (np.asarray(corner, dtype=np.float64) for corner in box)
     d = len(low)
-    if d > MOST_AXES:
+    if d > MAX_AXES:
         raise ValueError(
-            f'a grid has at most {MOST_AXES} axes, got {d} features; use lift="fourier"'
+            f'a grid has at most {MAX_AXES} axes, got {d} features; use lift="fourier"'
         )
-    with np.errstate(over="ignore"):  # an infinite range is too large as well
+    with np.errstate(over="ignore"):  # an infinite range is too large too
         half_range = (high / 2 - low / 2) * (1 + 2 * _MARGIN)
         bandwidths_across = np.max(2 * half_range) / min(kernel.bandwidths)
     steps, counts = _steps_and_counts(kernel, 2 * half_range, eps / d)
-    if max(counts) > _MOST_MULTIPLES or _size(counts) > most:
+    if max(counts) > _MAX_MULTIPLES or _size(counts) > most:
         raise GridTooLarge(
             f"points that range over {bandwidths_across:.3g} bandwidths need more than {most} "
             f"frequencies on a grid for an error of {eps:.0e}; "
@@ -240,35 +228,26 @@ def fit_grid_lift(
         )
     axes = zip(2 * half_range, steps, counts, strict=True)
     error = sum(_axis_error(kernel, width, h, N) for width, h, N in axes)
-    error += _rounding(kernel, half_range, dtype)
+    rounding = float(np.finfo(dtype).eps)  # of cosines and of coordinates
+    error += rounding * (8 + float(np.sum(half_range)) / min(kernel.bandwidths))
     return GridLift(kernel, low / 2 + high / 2, half_range, steps, counts, error, dtype)
 
 
-def _rounding(kernel: Gaussian, half_range: FloatArray, dtype: Any) -> float:
-    """What the rounding of cosines and of the points' places may add to the error."""
-    eps = float(np.finfo(dtype).eps)
-    return 8 * eps + eps * float(np.sum(half_range)) / min(kernel.bandwidths)
-
-
-def finest_grid_lift(
-    kernel: Kernel, box: tuple[Any, Any], most: int, dtype: Any = np.float64
-) -> GridLift:
-    """The most precise grid that has no more than ``most`` components."""
+def finest_grid_lift(kernel: Kernel, box: Any, most: int) -> GridLift:
+    """The most accurate grid lift with at most ``most`` components."""
     for exponent in np.arange(-14, -0.5, 0.25):
-        try:
-            return fit_grid_lift(kernel, box, eps=10**exponent, most=most, dtype=dtype)
-        except GridTooLarge:
-            continue
-    return fit_grid_lift(kernel, box, eps=10**-0.5, most=most)  # says that it is too large
+        with suppress(GridTooLarge):
+            return fit_grid_lift(kernel, box, eps=10**exponent, most=most)
+    return fit_grid_lift(kernel, box, eps=10**-0.5, most=most)  # raises GridTooLarge
 
 
 def _steps_and_counts(
     kernel: Gaussian, ranges: FloatArray, eps: float
 ) -> tuple[FloatArray, tuple[int, ...]]:
-    """Step (in units of 1/scale) and number of multiples for each axis, for an error of eps on it.
+    """Step (in units of 1/scale) and number of multiples on each axis, for an error of eps each.
 
-    Repetitions of the widest kernel stay away by c of its bandwidths, and the narrowest loses
-    what is c beyond the middle of its spectrum.
+    Periodic copies of the widest kernel are at least c of its bandwidths away, and the spectrum of
+    the narrowest is truncated at c of its standard deviations.
     """
     c = math.sqrt(2 * math.log(8 / eps))
     with np.errstate(over="ignore", divide="ignore"):
@@ -293,8 +272,8 @@ def _axis_error(kernel: Gaussian, width: float, h: float, N: int) -> float:
     r"""Bound on the error on one axis, for differences up to the width of the box.
 
     By Poisson's formula the sum over all multiples is :math:`\sum_l κ(x + 2πl/h)`, whose terms
-    l ≠ 0 are at most :math:`2 \sum_{l≥1} κ(2πl/h − R)`; those beyond N are left out. If both make
-    an error of e, scaling the weights to sum to one makes it at most 2e/(1 − e).
+    l ≠ 0 are at most :math:`2 \sum_{l≥1} κ(2πl/h − R)`; multiples beyond N are left out. If both
+    errors sum to e, the error with weights scaled to sum to one is at most 2e/(1 − e).
     """
     worst = 0.0
     for bandwidth in kernel.bandwidths:
@@ -306,3 +285,63 @@ def _axis_error(kernel: Gaussian, width: float, h: float, N: int) -> float:
         e = float(repeated + left_out)
         worst = max(worst, 2 * e / (1 - e) if e < 1 else math.inf)
     return worst
+
+
+@cache
+def nufft() -> ModuleType | None:
+    """finufft, if the extra is installed."""
+    try:
+        return import_module("finufft")
+    except ImportError:
+        return None
+
+
+def _nufft_sums(lift: GridLift, X: Array, R: Rows) -> FloatArray:
+    """Sums of the features without their weights, by non-uniform fast Fourier transforms.
+
+    In double precision: in single precision the error of the transform is several 10⁻⁶.
+    """
+    n, s = R.shape
+    counts, accuracy = lift.counts, max(lift.error / 100, _NUFFT_ACCURACY)
+    total = np.zeros((s, lift.n_components))
+    for start in range(0, n, _NUFFT_CHUNK):
+        rows = slice(start, min(start + _NUFFT_CHUNK, n))
+        U = (np.asarray(X[rows], dtype=np.float64) - lift.centre) / lift.kernel.scale
+        theta, columns = U * lift.steps, R.rows(rows).tocsc()  # angles are within ±π
+
+        def transform(cluster: int, theta: Array = theta, columns: Sparse = columns) -> Any:
+            inside = slice(columns.indptr[cluster], columns.indptr[cluster + 1])
+            chosen, shares = columns.indices[inside], columns.data[inside]
+            if not len(chosen):
+                return 0.0
+            return _products(_modes(theta[chosen], shares, counts, accuracy), counts)
+
+        for cluster, sums in enumerate(map_in_order(transform, range(s))):
+            total[cluster] += sums
+    return total
+
+
+def _modes(theta: Array, shares: FloatArray, counts: tuple[int, ...], accuracy: float) -> Array:
+    """Σ share · exp(i k·θ) for |k| ≤ N on each axis."""
+    transform = getattr(nufft(), f"nufft{len(counts)}d1")
+    # One thread per transform: clusters run in parallel, and more would change the last bits.
+    return np.asarray(
+        transform(
+            *(np.ascontiguousarray(axis) for axis in theta.T),
+            shares.astype(np.complex128),
+            tuple(2 * N + 1 for N in counts),
+            eps=accuracy,
+            isign=1,
+            nthreads=1,
+        )
+    )
+
+
+def _products(modes: Array, counts: tuple[int, ...]) -> FloatArray:
+    """Cosines and sines from exponentials, axis by axis."""
+    for axis, N in enumerate(counts):
+        f = np.moveaxis(modes, axis, 0)
+        plus, minus = f[N + 1 :], f[:N][::-1]
+        parts = [f[N : N + 1], (plus + minus) / 2, (plus - minus) / 2j]
+        modes = np.moveaxis(np.concatenate(parts), 0, axis)
+    return np.asarray(modes.real).ravel()

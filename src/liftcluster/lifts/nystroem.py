@@ -1,4 +1,4 @@
-"""Nystroem features: the kernel seen from a few landmark points."""
+"""Nystroem features: projection onto the span of a few landmark points."""
 
 from __future__ import annotations
 
@@ -11,22 +11,19 @@ import numpy as np
 from .._util.arrays import from_device, on_device, send
 from .._util.threads import one_blas_thread
 from .._util.typing import Array, FloatArray, IntArray, Points
-from ..kernels.kernel import Kernel, ShiftInvariant, kernel_from_state
+from ..kernels.kernel import kernel_from_state
+from ..kernels.shift_invariant import Kernel, ShiftInvariant
 from ..partitions.stack import Rows
-from .base import FeatureLift, as_vectors, sums_of_many, take_rows
-from .spectral import inverse_root
-
-__all__ = ["NystromLift", "choose_landmarks", "fit_nystrom_lift", "nystrom_from_landmarks"]
+from .base import FeatureLift, as_vectors, sums_of_many
+from .exact import gram_factor
 
 
 @dataclass(frozen=True, eq=False)
 class _Similarities(FeatureLift):
-    """φ(x) = κ(x, L) alone."""
+    """φ(x) = κ(x, L)."""
 
     kernel: Kernel
     landmarks: Points
-
-    kind: ClassVar[str] = "similarities"
 
     @property
     def n_components(self) -> int:
@@ -44,19 +41,16 @@ class _Similarities(FeatureLift):
 
 
 @dataclass(frozen=True, eq=False)
-class NystromLift(FeatureLift):
+class NystroemLift(_Similarities):
     r"""φ(x) = κ(x, L) U Λ^{-1/2} with κ(L, L) = U Λ Uᵀ for landmarks L.
 
-    Projects every lifted point onto the span of the lifted landmarks. Works for any kernel, of any
-    objects. Its error is a bias (distances come out too short, never too long), not noise, so no
-    standard error is reported.
+    Projects every lifted point onto the span of the lifted landmarks. Its error is a bias, not
+    random (distances are never too long), so it has no standard error.
     """
 
-    kernel: Kernel
-    landmarks: Points
     coefficients: FloatArray  # (r, ρ), U Λ^{-1/2}
 
-    kind: ClassVar[str] = "nystrom"
+    kind: ClassVar[str] = "nystroem"
 
     @property
     def n_components(self) -> int:
@@ -66,16 +60,12 @@ class NystromLift(FeatureLift):
     def block_width(self) -> int:
         return len(self.landmarks)
 
-    def points(self, X: Points) -> Points:
-        return self.kernel.points(X)
-
     def features(self, X: Points) -> Array:
         A = send(self.coefficients, X) if on_device(X) else self.coefficients
-        return self.kernel(X, self.landmarks) @ A
+        return super().features(X) @ A
 
-    # Similarities to the landmarks are added up before they are turned into features, and vectors
-    # are turned into weights of landmarks before they are scored: (RᵀK)A and K(AVᵀ) take a step of
-    # O(nr) where Rᵀ(KA) and (KA)Vᵀ take one of O(nr²).
+    # Sums are computed as (RᵀK)A and scores as K(AVᵀ), in O(nr) per point and cluster, where Rᵀ(KA)
+    # and (KA)Vᵀ take O(nr²).
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray:
         similarities = sums_of_many([self._similarities], X, R)[0]
@@ -85,10 +75,10 @@ class NystromLift(FeatureLift):
     def device_sums(self, X: Any, R: Any) -> FloatArray:
         return self._similarities.device_sums(X, R) @ self.coefficients
 
-    def scores(self, X: Points, V: Any) -> FloatArray:
+    def _scores(self, X: Points, V: Any) -> FloatArray:
         with one_blas_thread():
             weights = as_vectors(V, self.n_components) @ self.coefficients.T
-        return self._similarities.scores(X, weights)
+        return self._similarities._scores(X, weights)
 
     @cached_property
     def _similarities(self) -> _Similarities:
@@ -99,32 +89,24 @@ class NystromLift(FeatureLift):
         return {"kernel": self.kernel.state()}, arrays
 
     @classmethod
-    def from_state(cls, values: dict[str, Any], arrays: dict[str, Array]) -> NystromLift:
+    def from_state(cls, values: dict[str, Any], arrays: dict[str, Array]) -> NystroemLift:
         lift = cls(kernel_from_state(values["kernel"]), **arrays)
         if lift.coefficients.ndim != 2 or len(lift.coefficients) != len(lift.landmarks):
-            raise ValueError("the parts of the Nystroem lift do not fit together")
+            raise ValueError("the arrays of the Nystroem lift have inconsistent shapes")
         return lift
 
     def describe(self) -> str:
         return f"Nystroem, {len(self.landmarks)} landmarks, ρ = {self.n_components}"
 
 
-def fit_nystrom_lift(
-    kernel: Kernel, X: Points, n_components: int, *, rng: np.random.Generator
-) -> NystromLift:
-    """Take ``n_components`` points at random as landmarks (all of them if there are fewer)."""
-    X = kernel.points(X)
-    n = X.shape[0] if on_device(X) else len(X)
-    return nystrom_from_landmarks(kernel, take_rows(X, choose_landmarks(n, n_components, rng)))
-
-
 def choose_landmarks(n: int, n_components: int, rng: np.random.Generator) -> IntArray:
-    """Which of n points are to be landmarks, in ascending order."""
+    """Indices of random landmarks among n points, ascending."""
     return np.sort(rng.choice(n, min(n_components, n), replace=False))
 
 
-def nystrom_from_landmarks(kernel: Kernel, landmarks: Points) -> NystromLift:
+def nystroem_from_landmarks(kernel: Kernel, landmarks: Points) -> NystroemLift:
+    """The Nystroem lift with these landmarks."""
     landmarks = from_device(landmarks)
     with one_blas_thread():
         G = kernel(landmarks, landmarks)
-    return NystromLift(kernel, landmarks, inverse_root(G))
+    return NystroemLift(kernel, landmarks, gram_factor(G)[1])

@@ -8,16 +8,17 @@ from functools import cache, cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg import hadamard
 
+from .._util.checks import check_count
 from .._util.typing import Array, FloatArray, IntArray
-from .._util.validation import check_count
-from ..kernels.kernel import ShiftInvariant, kernel_from_state
-from .engine import STRUCTURED, FeatureMap
+from ..kernels.kernel import kernel_from_state
+from ..kernels.shift_invariant import ShiftInvariant
+from .native import STRUCTURED, FeatureMap
 from .trigonometric import QUARTER_TURNS, TrigonometricLift
 
-__all__ = ["StructuredLift", "draw_structured_lift"]
-
 _SMALLEST_BLOCK = 64  # frequencies; what the kernels in C hold in registers
+_hadamard_matrix = cache(hadamard)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,20 +28,18 @@ class StructuredLift(TrigonometricLift):
     .. math:: ω = \ell\, e_j^\top \tilde H D_3 \tilde H D_2 \tilde H D_1,
               \qquad \tilde H = H / \sqrt{p},
 
-    with H the Walsh–Hadamard matrix of size p (d filled up to a power of two), random signs D and
-    lengths ℓ as those of the kernel's spectral law in p dimensions; what the first d coordinates
-    see of it is the law in d. All phases of a point take O(ρ log d) steps instead of O(ρ d).
+    with H the Walsh–Hadamard matrix of size p (d rounded up to a power of two), random signs D and
+    lengths ℓ of the kernel's spectral law in p dimensions, whose first d coordinates follow the
+    law in d. All phases of a point take O(ρ log d) steps instead of O(ρ d).
 
-    At bandwidths near the median distance the error is a third of that of independent
-    frequencies, as with orthogonal ones; at much narrower ones it is the same. In few dimensions
-    the directions are too regular: use it from about 32 on.
+    The error is that of orthogonal frequencies. In fewer than about 32 dimensions the directions
+    are too regular.
 
     Attributes
     ----------
     kernel : ShiftInvariant
         Of the Euclidean distance alone.
-    signs : (blocks, 3, p) array of 0 and 1
-        1 where D₁, D₂, D₃ have −1.
+    signs : (blocks, 3, p) array, 1 where D₁, D₂, D₃ have −1 and 0 elsewhere
     lengths : (M,) array
         ℓ, in units of 1/kernel.scale; a last block may use fewer than p of its frequencies.
     phase, centre, dtype
@@ -71,10 +70,7 @@ class StructuredLift(TrigonometricLift):
 
     @cached_property
     def frequencies(self) -> FloatArray:  # type: ignore[override]
-        """(M, d) frequencies in units of 1/kernel.scale, what the fast transform stands for.
-
-        Devices multiply by them as they are: a matrix product is what they do best.
-        """
+        """(M, d) matrix of the fast transform, for devices, which are best at matrix products."""
         return np.asarray(self.phases(np.eye(self.d)).T)
 
     def phases(self, U: Array) -> Array:
@@ -108,14 +104,6 @@ class StructuredLift(TrigonometricLift):
     def describe(self) -> str:
         return f"structured orthogonal Fourier features, ρ = {self.n_components}"
 
-    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        values = {
-            "kernel": self.kernel.state(),
-            "phase": self.phase,
-            "dtype": np.dtype(self.dtype).name,
-        }
-        return values, {"signs": self.signs, "lengths": self.lengths, "centre": self.centre}
-
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: dict[str, Array]) -> StructuredLift:
         kernel = kernel_from_state(values["kernel"])
@@ -126,7 +114,7 @@ class StructuredLift(TrigonometricLift):
         shape, M = lift.signs.shape, len(lift.lengths)
         p = _block_size(len(lift.centre))
         if shape != (-(-M // p), 3, p) or lift.lengths.ndim != 1 or lift.signs.max() > 1:
-            raise ValueError("the parts of the structured lift do not fit together")
+            raise ValueError("the arrays of the structured lift have inconsistent shapes")
         return lift
 
     def extend(
@@ -135,20 +123,11 @@ class StructuredLift(TrigonometricLift):
         """Whole blocks stay, a last one that is not full gives way to new ones."""
         old = self._whole_blocks()
         missing = -(-(n_components - old.n_components) // (2 * self.padded))
-        new = draw_structured_lift(
-            self.kernel,
-            self.d,
-            2 * self.padded * missing,
-            centre=self.centre,
-            dtype=self.dtype,
-            rng=rng,
-        )
-        joined = replace(
-            old,
-            signs=np.concatenate([old.signs, new.signs]),
-            lengths=np.concatenate([old.lengths, new.lengths]),
-        )
-        return joined, new
+        drawn = draw_structured_lift(self.kernel, self.d, 2 * self.padded * missing, rng=rng)
+        new = replace(drawn, centre=self.centre, dtype=self.dtype)
+        signs = np.concatenate([old.signs, new.signs])
+        lengths = np.concatenate([old.lengths, new.lengths])
+        return replace(old, signs=signs, lengths=lengths), new
 
     def join_sums(self, V: FloatArray, new: StructuredLift, V_new: FloatArray) -> FloatArray:
         old = self._whole_blocks()
@@ -199,11 +178,3 @@ def _hadamard(Z: Array) -> Array:
     a = 1 << (p.bit_length() // 2)
     blocks = Z.reshape(n, a, p // a) @ _hadamard_matrix(p // a, Z.dtype.name)
     return (_hadamard_matrix(a, Z.dtype.name) @ blocks).reshape(n, p)
-
-
-@cache
-def _hadamard_matrix(size: int, dtype: str) -> Array:
-    H = np.ones((1, 1), dtype=dtype)
-    while len(H) < size:
-        H = np.block([[H, H], [H, -H]])
-    return H

@@ -1,4 +1,4 @@
-"""Any scikit-learn transformer as a lift."""
+"""Lifts by scikit-learn transformers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import scipy.sparse as sp
 
 from .._util.typing import Points
 from .base import FeatureLift
-
-__all__ = ["TransformerLift", "fit_transformer_lift", "is_fitted", "is_transformer"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +31,11 @@ class TransformerLift(FeatureLift):
 
     def features(self, X: Points) -> Any:
         with warnings.catch_warnings():
-            # Points come as arrays, whatever the transformer was fitted on.
+            # Points are arrays here, even if the transformer was fitted to a data frame.
             warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
             Z = self.transformer.transform(X)
         Z = sp.csr_array(Z) if sp.issparse(Z) else np.asarray(Z)
-        if Z.dtype not in (np.float32, np.float64):  # counts would be summed modulo 2ᵏ
+        if Z.dtype not in (np.float32, np.float64):  # sums of small integer types overflow
             Z = Z.astype(np.float64)
         if Z.ndim != 2 or not np.isfinite(Z.data if sp.issparse(Z) else Z).all():
             raise ValueError(
@@ -55,7 +53,7 @@ def is_transformer(obj: Any) -> bool:
 
 
 def is_fitted(transformer: Any) -> bool:
-    from sklearn.exceptions import NotFittedError  # slow to import, and most lifts need none of it
+    from sklearn.exceptions import NotFittedError  # slow to import
     from sklearn.utils.validation import check_is_fitted
 
     try:
@@ -66,20 +64,18 @@ def is_fitted(transformer: Any) -> bool:
 
 
 def fit_transformer_lift(transformer: Any, X: Points) -> TransformerLift:
-    """Use a fitted transformer as it is; fit a copy of one that is not."""
+    """The lift by a transformer; a copy of it is fitted to X if it is not fitted."""
     X = _as_objects(X)
     if not is_fitted(transformer):
         from sklearn.base import clone
 
         transformer = clone(transformer).fit(X)
-    # One row tells how many features there are.
-    return TransformerLift(
-        transformer, int(TransformerLift(transformer, 0).features(X[:1]).shape[1])
-    )
+    n_features_out = TransformerLift(transformer, 0).features(X[:1]).shape[1]
+    return TransformerLift(transformer, int(n_features_out))
 
 
 def _as_objects(X: Points) -> Points:
-    """A list of anything, or an array."""
+    """A list of objects, or an array."""
     if X is None:
         raise ValueError("X is needed: the objects that the transformer transforms")
     if sp.issparse(X):

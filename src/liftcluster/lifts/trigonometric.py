@@ -1,4 +1,4 @@
-"""Lifts by cosines and sines of phases, whichever way the phases come about."""
+"""Base class of lifts by cosines and sines of random phases."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ import numpy as np
 from .._util.arrays import full_precision, namespace, on_device
 from .._util.typing import Array, FloatArray, IntArray, Points
 from .._util.validation import as_points
-from ..kernels.kernel import ShiftInvariant
+from .._util.warning import warn
+from ..kernels.shift_invariant import ShiftInvariant
 from ..partitions.stack import Rows, as_rows
-from ._gpu.waves import Waves
+from ._gpu.fourier_features import DeviceFeatures
 from ._native import warn_if_missing
-from .base import FeatureLift, as_vectors
-from .engine import (
+from .base import FeatureLift, Lift, as_vectors, state_of_fields
+from .native import (
     LARGEST_PHASE,
     FeatureMap,
     OutOfReach,
+    can_use_kernels,
     map_features,
     map_labels,
     map_scores,
     map_sums,
-    ready,
 )
-
-__all__ = ["QUARTER_TURNS", "USUAL_SCALES", "TrigonometricLift"]
+from .settings import Fourier, LiftSettings, Structured
+from .uncertainty import distance_deviations, standard_error
 
 Answer = TypeVar("Answer")
 
 QUARTER_TURNS = 2 / math.pi  # in one radian
-_FEWEST_GROUPS = 16  # fewer blocks than this say too little about how much blocks vary
-_FARTHEST = 1e9  # bandwidths from the centre: float64 phases keep six digits up to here
-_SINGLE_UP_TO = 1e3  # the same for float32 phases, which then keep four digits
-USUAL_SCALES = 1e-25, 1e25  # in which points survive being single floats
+_MIN_GROUPS = 16  # with fewer groups their variation is too uncertain
+_MAX_RADIUS = 1e9  # bandwidths from the centre up to which float64 phases keep six digits
+_MAX_RADIUS_SINGLE = 1e3  # the same for float32 phases, which then keep four digits
+_MAX_BYTES = 2**30  # of frequencies and cluster vectors, where the search for a tolerance ends
 
 
 class TrigonometricLift(FeatureLift):
@@ -49,13 +50,13 @@ class TrigonometricLift(FeatureLift):
     random phase b, which keeps the mean right (‖φ(x)‖ is then 1 only on average).
 
     Points are centred in float64; phases, cosines and the sums within a block are in ``dtype``;
-    totals are float64. A subclass says how frequencies make phases, to NumPy and to the kernels.
+    totals are float64. Subclasses define the phases, for NumPy and for the compiled kernels.
     """
 
     kernel: ShiftInvariant
     frequencies: FloatArray  # (M, d), in units of 1/kernel.scale
-    groups: IntArray  # (M,), which independent draw each frequency came from
-    phase: float | None  # b, for an odd ρ; the last frequency is then its own
+    groups: IntArray  # (M,), the independent random draw of each frequency
+    phase: float | None  # b, for an odd ρ, of the last frequency
     centre: FloatArray
     dtype: Any
 
@@ -63,22 +64,23 @@ class TrigonometricLift(FeatureLift):
 
     @abstractmethod
     def phases(self, U: Any) -> Any:
-        """(n, M) phases of points measured in bandwidths from the centre, in their precision."""
+        """(n, M) phases of points in bandwidths from the centre, in their precision."""
 
     @abstractmethod
     def feature_map(self) -> FeatureMap:
-        """The map for the kernels in C, with points measured in their own units."""
+        """The map for the compiled kernels, for points in their own units."""
 
     @abstractmethod
     def extend(self, n_components: int, rng: np.random.Generator) -> tuple[Self, Self]:
-        """The lift with new frequencies to make up ``n_components``, and the new part alone.
-
-        The old frequencies stay, so that sums already made need only be joined (``join_sums``).
-        """
+        """The lift with new frequencies added up to ``n_components``, and the new part alone."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what was made ready for one machine."""
-        return {name: value for name, value in vars(self).items() if name not in ("_maps", "_sent")}
+        """Without caches, which are specific to a machine."""
+        caches = "_maps", "_device_features"
+        return {name: value for name, value in vars(self).items() if name not in caches}
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        return state_of_fields(self)
 
     @property
     def n_pairs(self) -> int:
@@ -92,138 +94,120 @@ class TrigonometricLift(FeatureLift):
     def d(self) -> int:
         return len(self.centre)
 
-    def points(self, X: Points) -> Array:
-        return self._of_this_space(as_points(X, device=True))
-
-    def _of_this_space(self, points: Array) -> Array:
-        if points.shape[1] != self.d:
-            raise ValueError(
-                f"points have {points.shape[1]} features, but this lift was made for {self.d}"
-            )
-        return points
+    def points(self, X: Points, *, finite: bool = True) -> Array:
+        """The points, checked; the kernels check themselves whether they are ``finite``."""
+        return points_of_dimension(X, self.d, finite=finite)
 
     def features(self, X: Points) -> Any:
         """(n, ρ) features, in the array library and on the device of X."""
-        Z = self._by_kernels(X, lambda fused: map_features(fused, X))
-        if Z is not None:
-            return self._of_pairs(Z).astype(self.dtype, copy=False)
-        if not isinstance(X, np.ndarray):
-            xp = namespace(X)
-            Z = self._of_pairs(self._by_waves(X, lambda waves: waves.features(X)))
-            single = self.dtype == np.float32
-            return xp.astype(Z, xp.float32 if single else xp.float64, copy=False)
-        warn_if_missing(len(X) * self.n_components)
-        with np.errstate(over="ignore", invalid="ignore"):  # infinitely far is too far
-            U = (np.asarray(X, dtype=np.float64) - self.centre) / self.kernel.scale
-        if not (np.abs(U) < _FARTHEST).all():
-            _refuse_far()
-        near = self.dtype == np.float64 or (np.abs(U) < _SINGLE_UP_TO).all()
-        return self._cosines_and_sines(self.phases(U.astype(self.dtype) if near else U))
+        Z = self._by_native_kernels(X, lambda native: map_features(native, X))
+        if Z is None and isinstance(X, np.ndarray):
+            Z = self._by_numpy(X)
+        elif Z is None:
+            Z = self._on_device(X, lambda device: device.features(X))
+        xp = namespace(Z)
+        single = self.dtype == np.float32
+        return xp.astype(self._of_pairs(Z), xp.float32 if single else xp.float64, copy=False)
 
-    def _cosines_and_sines(self, T: Array) -> Array:
-        """The features of these phases, with no copy between."""
-        a = self.n_pairs
-        Z = np.empty((len(T), self.n_components), dtype=T.dtype)
-        np.cos(T[:, :a], out=Z[:, :a])
-        np.sin(T[:, :a], out=Z[:, a : 2 * a])
-        if self.phase is not None:
-            np.cos(T[:, a:] + T.dtype.type(self.phase), out=Z[:, 2 * a :])
-        Z *= math.sqrt(2 / self.n_components)
-        return Z.astype(self.dtype, copy=False)
+    def _by_numpy(self, X: Array) -> Array:
+        warn_if_missing(len(X) * self.n_components)
+        with np.errstate(over="ignore", invalid="ignore"):
+            U = (np.asarray(X, dtype=np.float64) - self.centre) / self.kernel.scale
+        if not (np.abs(U) < _MAX_RADIUS).all():
+            _raise_too_far()
+        near = self.dtype == np.float64 or (np.abs(U) < _MAX_RADIUS_SINGLE).all()
+        T = self.phases(U.astype(self.dtype) if near else U)
+        return np.concatenate([np.cos(T), np.sin(T)], axis=1)
 
     def sums(self, X: Points, R: Any) -> FloatArray:
-        points = self._points_as_they_are(X)
+        points = self.points(X, finite=False)
         if on_device(points):
             return self.device_sums(points, R)
         sums = self.fused_sums(points, as_rows(R, len(points)))
         return super().sums(points, R) if sums is None else sums
 
     def device_sums(self, X: Any, R: Any) -> FloatArray:
-        return self._of_pairs(self._by_waves(X, lambda waves: waves.sums(X, R)))
+        return self._of_pairs(self._on_device(X, lambda device: device.sums(X, R)))
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
-        sums = self._by_kernels(X, lambda fused: map_sums(fused, X, R))
+        sums = self._by_native_kernels(X, lambda native: map_sums(native, X, R))
         return None if sums is None else self._of_pairs(sums)
 
-    def scores(self, X: Points, V: Any) -> FloatArray:
-        points = self._points_as_they_are(X)
+    def _scores(self, X: Points, V: Any) -> FloatArray:
+        points = self.points(X, finite=False)
         V = as_vectors(V, self.n_components)
         pairs = self._to_pairs(V)
         if on_device(points):
-            return self._by_waves(points, lambda waves: waves.scores(points, pairs))
-        scores = self._by_kernels(points, lambda fused: map_scores(fused, points, pairs))
-        return super().scores(points, V) if scores is None else scores
+            return self._on_device(points, lambda device: device.scores(points, pairs))
+        scores = self._by_native_kernels(points, lambda native: map_scores(native, points, pairs))
+        return super()._scores(points, V) if scores is None else scores
 
-    def assign(self, X: Points, V: Any) -> IntArray:
-        points = self._points_as_they_are(X)
+    def _assign(self, X: Points, V: Any) -> IntArray:
+        points = self.points(X, finite=False)
         V = as_vectors(V, self.n_components)
         if on_device(points):
-            return super().assign(points, V)
+            return super()._assign(points, V)
         pairs = self._to_pairs(V)
-        labels = self._by_kernels(points, lambda fused: map_labels(fused, points, pairs))
-        return super().assign(points, V) if labels is None else labels
+        labels = self._by_native_kernels(points, lambda native: map_labels(native, points, pairs))
+        return super()._assign(points, V) if labels is None else labels
 
-    def _points_as_they_are(self, X: Points) -> Any:
-        """On a device or not; whether they are finite is seen on the way."""
-        return self._of_this_space(as_points(X, finite=False, device=True))
-
-    def _by_waves(self, X: Any, function: Callable[[Waves], Any]) -> Any:
-        """What a device makes of the points that live there: in float64 if some are far away."""
-        scale, (smallest, largest) = self.kernel.scale, USUAL_SCALES
-        if self.dtype == np.float32 and smallest < scale < largest:
-            waves = self._waves(X, np.float32)
+    def _on_device(self, X: Any, function: Callable[[DeviceFeatures], Any]) -> Any:
+        """The function of the map on the device of X, in float64 if some points are far away."""
+        scale = self.kernel.scale
+        if self.dtype == np.float32 and fits_single_precision(scale):
+            device = self._features_on(X, np.float32)
             with full_precision(X), np.errstate(over="ignore", invalid="ignore"):
-                answer = function(waves)
-            if waves.farthest < _SINGLE_UP_TO * scale:
+                answer = function(device)
+            if device.max_coordinate < _MAX_RADIUS_SINGLE * scale:
                 return answer
-        waves = self._waves(X, np.float64)
+        device = self._features_on(X, np.float64)
         with np.errstate(over="ignore", invalid="ignore"):  # of namespaces built on NumPy
-            answer = function(waves)
-        if not waves.farthest < _FARTHEST * scale:
-            as_points(X, device=True)  # says which is not finite
-            _refuse_far()
+            answer = function(device)
+        if not device.max_coordinate < _MAX_RADIUS * scale:
+            as_points(X, device=True)  # raises if one is not finite
+            _raise_too_far()
         return answer
 
-    def _waves(self, X: Any, dtype: Any) -> Waves:
-        """The map on the device of X, sent there the first time only."""
+    def _features_on(self, X: Any, dtype: Any) -> DeviceFeatures:
+        """The map on the device of X, transferred there only once."""
         key = (str(X.device), str(X.dtype), np.dtype(dtype).name)
-        if key not in self._sent:
-            scale = self.kernel.scale
-            self._sent[key] = Waves(self.frequencies, scale, self.centre, X, dtype)
-        return self._sent[key].afresh()
+        if key not in self._device_features:
+            self._device_features[key] = DeviceFeatures(
+                self.frequencies, self.kernel.scale, self.centre, X, dtype
+            )
+        return self._device_features[key].copy()
 
     @cached_property
-    def _sent(self) -> dict[tuple[str, str, str], Waves]:
+    def _device_features(self) -> dict[tuple[str, str, str], DeviceFeatures]:
         return {}
 
-    def _by_kernels(self, X: Any, function: Callable[[FeatureMap], Answer]) -> Answer | None:
-        """What the kernels in C make of the points; None where they cannot take them."""
-        if not ready(X):
+    def _by_native_kernels(self, X: Any, function: Callable[[FeatureMap], Answer]) -> Answer | None:
+        """The function of the compiled map; None where the kernels cannot be used for X."""
+        if not can_use_kernels(X):
             return None
-        for fused in self._maps:
+        for native in self._maps:
             with suppress(OutOfReach):
-                return function(fused)
-        return None  # NumPy says what is wrong with the points
+                return function(native)
+        return None  # NumPy will raise the error
 
     @cached_property
     def _maps(self) -> list[FeatureMap]:
-        """The map for the kernels in C: in its own precision, and in double for far points."""
-        smallest, largest = USUAL_SCALES
-        if not smallest < self.kernel.scale < largest:  # points would not survive as single floats
+        """The map for the compiled kernels: in its own precision, and in double for far points."""
+        if not fits_single_precision(self.kernel.scale):
             return []
         precisions = [self.dtype] if self.dtype == np.float64 else [self.dtype, np.float64]
         return [replace(self, dtype=dtype).feature_map() for dtype in precisions]  # type: ignore[type-var]
 
     def _reach(self, longest: float) -> float:
-        """How far from the centre a point may lie, given the longest frequency (quarter turns)."""
+        """Largest distance of a point from the centre, given the longest frequency."""
         double = self.dtype == np.float64
-        far = (_FARTHEST if double else _SINGLE_UP_TO) * self.kernel.scale
-        return min(far, LARGEST_PHASE[double] / max(longest, 1e-300))
+        radius = (_MAX_RADIUS if double else _MAX_RADIUS_SINGLE) * self.kernel.scale
+        return min(radius, LARGEST_PHASE[double] / max(longest, 1e-300))
 
     def _of_pairs(self, Z: Array) -> Array:
-        """Columns of cosines and sines of all M phases as those of the features.
+        """The features from columns of cosines and sines of all M phases.
 
-        cos(t + b) = cos b cos t − sin b sin t, so an odd ρ takes both columns of its last phase.
+        cos(t + b) = cos b cos t − sin b sin t, so an odd ρ needs both columns of its last phase.
         """
         factor = math.sqrt(2 / self.n_components)
         if self.phase is None:
@@ -244,17 +228,16 @@ class TrigonometricLift(FeatureLift):
         return np.concatenate([V[:, :a], cosine, V[:, a : 2 * a], sine], axis=1) * factor
 
     def feature_groups(self) -> IntArray:
-        """The block of frequencies that each feature belongs to; its own where blocks are few.
+        """(ρ,) group of each feature; every frequency is its own group where groups are few.
 
-        Taking dependent frequencies for independent ones is careful: it ignores that they
-        cancel each other's errors.
+        Treating dependent frequencies as independent is conservative: their errors partly cancel.
         """
-        enough = len(np.unique(self.groups)) >= _FEWEST_GROUPS
+        enough = len(np.unique(self.groups)) >= _MIN_GROUPS
         groups = self.groups if enough else np.arange(len(self.groups))
         return np.concatenate([groups[: self.n_pairs], groups])  # cosines; sines and the single
 
     def join_sums(self, V: FloatArray, new: Self, V_new: FloatArray) -> FloatArray:
-        """Sums under the joined lift from the sums under this one and under the new part."""
+        """Sums under the extended lift from those under this lift and under the new part."""
         total = self.n_components + new.n_components
         old = V * math.sqrt(self.n_components / total)
         add = V_new * math.sqrt(new.n_components / total)
@@ -264,8 +247,49 @@ class TrigonometricLift(FeatureLift):
         )
 
 
-def _refuse_far() -> NoReturn:
+def points_of_dimension(X: Points, d: int, *, finite: bool = True) -> Array:
+    points = as_points(X, finite=finite, device=True)
+    if points.shape[1] != d:
+        raise ValueError(f"points have {points.shape[1]} features, but this lift was made for {d}")
+    return points
+
+
+def fits_single_precision(scale: float) -> bool:
+    """Whether points can be represented in float32 with this bandwidth as their unit."""
+    return 1e-25 < scale < 1e25
+
+
+def reach_tolerance(
+    sums_by: Callable[[Lift], FloatArray],
+    lift: Lift,
+    settings: LiftSettings | None,
+    rng: np.random.Generator,
+) -> tuple[Lift, FloatArray]:
+    """Cluster vectors; where the settings have a tolerance, with as many features as it takes."""
+    V = sums_by(lift)
+    tol = settings.tol if isinstance(settings, Fourier | Structured) else None
+    if tol is None or not isinstance(lift, TrigonometricLift):
+        return lift, V
+    most = max(_MAX_BYTES // (8 * (2 * len(V) + lift.d)), lift.n_components)
+    while True:
+        deviations = distance_deviations(V, V, lift.feature_groups(), normalise=True)
+        error = float(standard_error(deviations).max())
+        if not error > tol:
+            return lift, V
+        if lift.n_components >= most:
+            warn(
+                f"the standard error is {error:.3g}, above tol = {tol:g}, with n_components = "
+                f"{lift.n_components} (more would not fit in memory)"
+            )
+            return lift, V
+        # The error falls as 1/√ρ; a tenth more, since it is itself an estimate.
+        wanted = lift.n_components * min(1.1 * (error / tol) ** 2, 16.0)
+        joined, new = lift.extend(min(max(math.ceil(wanted), lift.n_components + 2), most), rng)
+        lift, V = joined, lift.join_sums(V, new, sums_by(new))
+
+
+def _raise_too_far() -> NoReturn:
     raise ValueError(
-        f"points lie more than {_FARTHEST:g} bandwidths away from the others, where phases "
-        "mean nothing; use a larger bandwidth or rescale the points"
+        f"points lie more than {_MAX_RADIUS:g} bandwidths away from the others, where phases "
+        "are inaccurate; use a larger bandwidth or rescale the points"
     )

@@ -1,1 +1,1 @@
-"""Partitions of points, and what is computed from labels and memberships alone."""
+"""Partitions of points, and what can be computed from labels and memberships alone."""

@@ -1,9 +1,9 @@
-"""How much the clusters of two partitions share, and the pairs of points they agree on."""
+"""Contingency tables of two partitions, and counts of pairs of points."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isqrt
 from typing import Any, NamedTuple
@@ -11,18 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._util.arrays import is_one_number
+from .._util.arrays import is_constant
 from .._util.typing import Array, FloatArray, IntArray, Sparse
 from .partition import Partition
 
-__all__ = ["Contingency", "PairCounts", "PartialTable", "are_whole", "contingency"]
-
-_SMALL_TABLE = 2**16  # cells; tables up to this size are dense however few the points are
+_SMALL_TABLE = 2**16  # cells; tables up to this size are dense for any number of points
 _BLOCK = 2**16  # points counted at a time: their codes stay in cache
-_EXACT_FLOAT = 2**53  # whole numbers up to here are exact in float64
+_EXACT_FLOAT = 2**53  # integers up to here are exact in float64
 _EXACT_SQUARE = isqrt(2**63 - 1)  # the squares of up to this many points fit into int64
-# Expected pair counts are differences of sums of squares: below this many pairs for each point
-# nothing but rounding is left.
+# Expected pair counts are differences of sums of squares: fewer pairs per point than this are
+# rounding errors.
 _ROUNDING = 1e-12
 
 
@@ -46,24 +44,15 @@ class Contingency:
 
     .. math:: n_{ij} = \sum_x w(x)\, p(i|x)\, q(j|x)
 
-    Made by :func:`contingency`, and read-only. Every measure that looks at labels only is a
-    function of this table.
-
-    Attributes
-    ----------
-    table : (k, k') array or csr_array
-        n_ij; int64 when both partitions are hard and the weights whole numbers, else float64.
-        Sparse when there are many more cells than points. No row or column is empty.
-    left_out : float
-        Share of the weight that is noise in either partition, and so not in the table.
-    self_pairs : tuple of three floats, optional
-        What a table of floats needs for pair counts: the expected number of (copies of) points
-        that are together with themselves, drawn twice, in both partitions, in a and in b. A
-        table of integers does not need it, and weights that are not whole numbers have none.
+    Made by :func:`contingency`, and read-only. Every measure that uses labels alone is a function
+    of this table. It is an array of int64 when both partitions are hard and the weights integers,
+    else of float64; sparse when there are many more cells than points. No row or column is empty.
     """
 
-    table: Any
-    left_out: float = 0.0
+    table: Any  # (k, k') array or csr_array
+    left_out: float = 0.0  # share of the weight that is noise in either partition
+    # Expected number of points that share a cluster with themselves when it is drawn twice, in both
+    # partitions, in a and in b. Pair counts of floats need it; None where weights are not integers.
     self_pairs: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -72,7 +61,7 @@ class Contingency:
 
     @property
     def is_counts(self) -> bool:
-        """Whether the cells are numbers of points: hard partitions, weights whole numbers."""
+        """Whether the cells are numbers of points: hard partitions with integer weights."""
         return bool(self.table.dtype.kind == "i")
 
     @cached_property
@@ -108,9 +97,9 @@ class Contingency:
                   \quad \tfrac12 \sum_j n_j (n_j - 1), \quad \tfrac12 n (n - 1)
 
         Exact Python integers for hard partitions. For soft ones the expected numbers when every
-        point draws its cluster by itself, where :math:`\sum_x w(x) \sum_i p(i|x)^2
-        \sum_j q(j|x)^2` takes the place of the n points that pair with themselves. A weight is
-        a number of points.
+        point draws its cluster independently, where :math:`\sum_x w(x) \sum_i p(i|x)^2
+        \sum_j q(j|x)^2` replaces the n pairs of a point with itself. A weight is a number
+        of points.
         """
         if self.is_counts:
             n = int(self.total)
@@ -120,8 +109,8 @@ class Contingency:
             return PairCounts(both, in_a, in_b, n * (n - 1) // 2)
         if self.self_pairs is None:
             raise ValueError(
-                "pair counts take a weight as a number of points, so weights must be whole "
-                "numbers; for other weights use nmi, vi or lift_emd"
+                "pair counts take a weight as a number of points, so weights must be integers; for "
+                "other weights use nmi, vi or lift_emd"
             )
         return self._expected_pairs(*self.self_pairs)
 
@@ -134,20 +123,15 @@ class Contingency:
 
         in_a, in_b = expected(self.rows, self_a), expected(self.columns, self_b)
         both = min(expected(self.cells[2], self_both), in_a, in_b)
-        if n > _EXACT_FLOAT:  # whole numbers all of them, whose products may exceed any float
+        if n > _EXACT_FLOAT:  # products of these integers may overflow floats
             both, in_a, in_b = int(both), int(in_a), int(in_b)
         return PairCounts(both, in_a, in_b, n * (n - 1) // 2)
 
 
 def contingency(a: Partition, b: Partition) -> Contingency:
-    """The contingency table of two partitions of the same points.
+    """The contingency table of two partitions, hard or soft, of the same points and weights.
 
     Points that are noise in either partition are left out.
-
-    Parameters
-    ----------
-    a, b : Partition
-        Hard or soft, with the same points and the same weights.
 
     Examples
     --------
@@ -159,105 +143,90 @@ def contingency(a: Partition, b: Partition) -> Contingency:
     >>> c.pairs
     PairCounts(both=1, in_a=2, in_b=3, all=6)
     """
-    _check_same_points(a, b)
-    whole = are_whole(a.weights)
-    if a.is_hard and b.is_hard:
-        table = _hard_table(a, b)
-        if whole and a.total_weight <= _EXACT_FLOAT:
-            table = table.astype(np.int64, copy=False)
-            self_pairs = None
-        else:
-            table = table.astype(np.float64, copy=False)
-            self_pairs = (float(table.sum()),) * 3 if whole else None
-    else:
-        table = _soft_table(a, b)
-        self_pairs = _self_pairs(a, b) if whole else None
-    table = _without_empty(table)
-    in_table = _some_weight(table)
-    return Contingency(table, _share_left_out(a, b, table, in_table), self_pairs)
+    return _count(a, b).finish()
 
 
 @dataclass(frozen=True, eq=False)
 class PartialTable:
-    """What a block of points adds to the contingency table of two partitions.
+    """The contingency table of a block of points.
 
-    Tables add up, clusters matched by name; ``finish`` makes the Contingency of all points.
+    Tables can be added; clusters are matched by name. ``finish`` returns the Contingency.
     """
 
-    table: Sparse  # (k, k')
+    table: Any  # (k, k'), dense or sparse
     names: tuple[tuple[Hashable, ...], tuple[Hashable, ...]]  # of rows and columns
     n: int
     total: float  # weight of all points
-    outside: float  # weight of those that are noise in either
+    outside: float  # weight of the points that are noise in either
     self_pairs: tuple[float, float, float]
     is_hard: bool
-    is_whole: bool  # whether weights are whole numbers
+    is_integer: bool  # whether weights are integers
 
     @classmethod
     def of(cls, a: Partition, b: Partition) -> PartialTable:
-        _check_same_points(a, b)
-        hard = a.is_hard and b.is_hard
-        table = sp.csr_array(_hard_table(a, b) if hard else _soft_table(a, b), dtype=np.float64)
-        outside = ~(_is_clustered(a) & _is_clustered(b))
-        return cls(
-            table=table,
-            names=(a.names, b.names),
-            n=a.n,
-            total=a.total_weight,
-            outside=float(a.weights[outside].sum()),
-            self_pairs=(float(table.sum()),) * 3 if hard else _self_pairs(a, b),
-            is_hard=hard,
-            is_whole=are_whole(a.weights),
-        )
+        part = _count(a, b)
+        return replace(part, table=sp.csr_array(part.table))
 
     def __add__(self, other: PartialTable) -> PartialTable:
-        names = tuple(
-            tuple(dict.fromkeys(mine + theirs))
-            for mine, theirs in zip(self.names, other.names, strict=True)
+        rows, columns = (
+            tuple(dict.fromkeys(x + y)) for x, y in zip(self.names, other.names, strict=True)
         )
         both, in_a, in_b = (x + y for x, y in zip(self.self_pairs, other.self_pairs, strict=True))
         return PartialTable(
-            table=sp.csr_array(_spread(self, names) + _spread(other, names)),
-            names=(names[0], names[1]),
+            table=_spread(self, rows, columns) + _spread(other, rows, columns),
+            names=(rows, columns),
             n=self.n + other.n,
             total=self.total + other.total,
             outside=self.outside + other.outside,
             self_pairs=(both, in_a, in_b),
             is_hard=self.is_hard and other.is_hard,
-            is_whole=self.is_whole and other.is_whole,
+            is_integer=self.is_integer and other.is_integer,
         )
 
     def finish(self) -> Contingency:
-        cells = self.table.shape[0] * self.table.shape[1]
-        table = self.table.toarray() if cells <= max(4 * self.n, _SMALL_TABLE) else self.table
+        table = self.table
+        if sp.issparse(table) and np.prod(table.shape) <= max(4 * self.n, _SMALL_TABLE):
+            table = table.toarray()
         table = _without_empty(table)
-        in_table = _some_weight(table)
-        if self.is_hard and self.is_whole and self.total <= _EXACT_FLOAT:
-            left_out = (self.total - in_table) / self.total
-            return Contingency(table.astype(np.int64), left_out)
-        self_pairs = self.self_pairs if self.is_whole else None
-        return Contingency(table, self.outside / self.total, self_pairs)
+        if not table.sum() > 0:
+            raise ValueError(
+                "the partitions have no point in common: each point is noise (or has no weight) in "
+                "one of them"
+            )
+        is_counts = self.is_hard and self.is_integer and self.total <= _EXACT_FLOAT
+        return Contingency(
+            table.astype(np.int64 if is_counts else np.float64, copy=False),
+            self.outside / self.total,
+            self.self_pairs if self.is_integer and not is_counts else None,
+        )
 
 
-def _spread(part: PartialTable, names: tuple[tuple[Hashable, ...], ...]) -> Sparse:
-    """The table of a part among the clusters of all."""
-    entries = part.table.tocoo()
+def _count(a: Partition, b: Partition) -> PartialTable:
+    _check_same_points(a, b)
+    is_hard, is_integer, total = a.is_hard and b.is_hard, are_integers(a.weights), a.total_weight
+    if is_hard:
+        table = _hard_table(a, b)
+        self_pairs = (float(table.sum()),) * 3
+    else:
+        table = (a.weighted_rows(slice(None)).T @ b.memberships).tocsr()  # rows of noise are zero
+        self_pairs = _self_pairs(a, b) if is_integer else (0.0, 0.0, 0.0)  # no use for others
+    if is_hard and is_integer and total <= _EXACT_FLOAT:
+        outside = total - float(table.sum())
+    else:  # summed, because a difference would be nothing but rounding
+        outside = float(a.weights[~(a.is_clustered & b.is_clustered)].sum())
+    return PartialTable(
+        table, (a.names, b.names), a.n, total, outside, self_pairs, is_hard, is_integer
+    )
+
+
+def _spread(part: PartialTable, *names: tuple[Hashable, ...]) -> Sparse:
+    """The table of a block with the rows and columns of all clusters."""
+    entries = sp.coo_array(part.table)
     places = []
     for own, every, index in zip(part.names, names, (entries.row, entries.col), strict=True):
         at = {name: i for i, name in enumerate(every)}
         places.append(np.array([at[name] for name in own], dtype=np.int64)[index])
-    shape = (len(names[0]), len(names[1]))
-    return sp.coo_array((entries.data, (places[0], places[1])), shape=shape).tocsr()
-
-
-def _some_weight(table: Any) -> float:
-    in_table = float(table.sum())
-    if not in_table > 0:
-        raise ValueError(
-            "the partitions have no point in common: each is noise (or weighs nothing) in one of "
-            "them"
-        )
-    return in_table
+    return sp.coo_array((entries.data, tuple(places)), shape=tuple(map(len, names))).tocsr()
 
 
 def _check_same_points(a: Partition, b: Partition) -> None:
@@ -267,7 +236,7 @@ def _check_same_points(a: Partition, b: Partition) -> None:
             "in both"
         )
     v, w = a.weights, b.weights
-    constant = a.n > 0 and is_one_number(v) and is_one_number(w)
+    constant = a.n > 0 and is_constant(v) and is_constant(w)
     same = v[0] == w[0] if constant else np.array_equal(v, w)
     if not same:
         x = int(np.flatnonzero(v != w)[0])
@@ -277,18 +246,20 @@ def _check_same_points(a: Partition, b: Partition) -> None:
         )
 
 
-def are_whole(weights: FloatArray) -> bool:
-    """Whether weights can be numbers of points."""
-    w = weights[:1] if is_one_number(weights) else weights
+def are_integers(weights: FloatArray) -> bool:
+    """Whether weights are integers, so that they can be numbers of points."""
+    w = weights[:1] if is_constant(weights) else weights
     return bool((w == np.floor(w)).all())
 
 
 def _hard_table(a: Partition, b: Partition) -> Any:
-    """Counts, or sums of weights, by counting alone: O(n), nothing is sorted."""
+    """Counts, or sums of weights, in O(n) without sorting."""
     cells = (a.k + 1) * (b.k + 1)  # noise has the first row and the first column
     if cells > max(4 * a.n, _SMALL_TABLE):
-        return _sparse_hard_table(a, b)
-    unit = is_one_number(a.weights) and bool((a.weights[:1] == 1).all())
+        both = a.is_clustered & b.is_clustered
+        where = a.labels[both], b.labels[both]
+        return sp.coo_array((a.weights[both], where), shape=(a.k, b.k)).tocsr()
+    unit = is_constant(a.weights) and bool((a.weights[:1] == 1).all())
     sums = np.zeros(cells, dtype=np.int64 if unit else np.float64)
     size = max(_BLOCK, cells)  # adding the counts of a block must not cost more than counting
     for start in range(0, a.n, size):
@@ -300,45 +271,17 @@ def _hard_table(a: Partition, b: Partition) -> Any:
     return sums.reshape(a.k + 1, b.k + 1)[1:, 1:]
 
 
-def _sparse_hard_table(a: Partition, b: Partition) -> Sparse:
-    common = (a.labels >= 0) & (b.labels >= 0)
-    where = (a.labels[common], b.labels[common])
-    return sp.coo_array((a.weights[common], where), shape=(a.k, b.k)).tocsr()
-
-
-def _soft_table(a: Partition, b: Partition) -> Any:
-    table = a.weighted_rows(slice(None)).T @ b.memberships  # rows of noise are zero
-    return table.toarray() if a.k * b.k <= max(4 * a.n, _SMALL_TABLE) else table.tocsr()
-
-
 def _self_pairs(a: Partition, b: Partition) -> tuple[float, float, float]:
     """Σ_x w Σ_i p² Σ_j q², Σ_x w Σ_i p² and Σ_x w Σ_j q² over the points in both partitions."""
-    p, q = _squared_memberships(a), _squared_memberships(b)
+    # Σ_C p(C|x)²: the probability that two draws of a point's cluster are the same.
+    squares = (R.multiply(R) for R in (a.memberships, b.memberships))
+    p, q = (np.asarray(S.sum(axis=1), dtype=np.float64).ravel() for S in squares)
     w = a.weights
     return float(w @ (p * q)), float(w @ (p * (q > 0))), float(w @ (q * (p > 0)))
 
 
-def _squared_memberships(partition: Partition) -> FloatArray:
-    """Σ_C p(C|x)²: how likely two draws of a point's cluster are the same."""
-    R = partition.memberships
-    return np.asarray(R.multiply(R).sum(axis=1), dtype=np.float64).ravel()
-
-
-def _share_left_out(a: Partition, b: Partition, table: Any, in_table: float) -> float:
-    if table.dtype.kind == "i":
-        return (a.total_weight - in_table) / a.total_weight
-    outside = ~(_is_clustered(a) & _is_clustered(b))  # a difference of sums would be rounding
-    return float(a.weights[outside].sum() / a.total_weight)
-
-
-def _is_clustered(partition: Partition) -> Array:
-    if partition.is_hard:
-        return np.asarray(partition.labels >= 0)
-    return np.diff(partition.memberships.indptr) > 0
-
-
 def _without_empty(table: Any) -> Any:
-    """Clusters whose points are all left out are no part of the comparison."""
+    """The table without clusters whose points are all left out."""
     if sp.issparse(table):
         table.eliminate_zeros()
     rows, columns = (np.asarray(table.sum(axis=axis)).ravel() > 0 for axis in (1, 0))

@@ -1,27 +1,29 @@
-"""Labels of any hashable kind as integer codes."""
+"""Labels and matrices of memberships: validation, and conversion into each other."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._util.arrays import to_numpy
-from .._util.typing import Array, IntArray
-
-__all__ = ["DEFAULT_NOISE", "encode_labels", "looks_like_labels", "plain_name"]
+from .._util.typing import Array, FloatArray, IntArray, Sparse
+from .._util.validation import as_numbers
 
 DEFAULT_NOISE = (-1, None, math.nan)
-_DENSE_RANGE = 2**16  # integer labels this close together are counted rather than sorted
+# Sums of memberships computed in float32 miss one by a few 1e-7; larger errors are mistakes.
+_SUM_TOLERANCE = 1e-5
+_DENSE_RANGE = 2**16  # integer labels in a range this small are not sorted
 
 
 def encode_labels(labels: Any, noise: Iterable[Any]) -> tuple[IntArray, tuple[Hashable, ...]]:
-    """Codes in 0 … k-1, -1 for noise, and the names of the codes.
+    """Return codes in 0 … k-1, with -1 for noise, and the names of the codes.
 
-    Names are sorted where they can be, in order of appearance where they cannot, and in the
-    order of the categories where there are some.
+    Names are in the order of the categories if there are any; else sorted if possible; else in the
+    order of appearance.
     """
     noise = tuple(noise) if isinstance(noise, Iterable) and not isinstance(noise, str) else (noise,)
     if (categorical := _as_categorical(labels)) is not None:
@@ -32,7 +34,7 @@ def encode_labels(labels: Any, noise: Iterable[Any]) -> tuple[IntArray, tuple[Ha
 
 
 def looks_like_labels(obj: Any) -> bool:
-    """Whether an object has one dimension; nested numbers have two."""
+    """Whether an object is one-dimensional; nested lists of numbers are not."""
     if hasattr(obj, "tocsr") or hasattr(obj, "columns"):
         return False
     if hasattr(obj, "ndim"):
@@ -51,44 +53,40 @@ def _one_dimension(labels: Any) -> Array:
         raise TypeError(
             f"labels must be a sequence with one label for each point, got {type(labels).__name__}"
         )
-    if hasattr(labels, "columns"):  # whose elements would be the names of the columns
+    if hasattr(labels, "columns"):
         raise ValueError(
             f"labels must be one-dimensional, got a data frame with {len(labels.columns)} columns; "
             "choose one of them"
         )
     if isinstance(labels, np.ma.MaskedArray):
-        unmasked = np.array(labels.data, dtype=object)
-        unmasked[np.ma.getmaskarray(labels)] = None
-        return _checked_dimension(unmasked)
+        labels, mask = np.array(labels.data, dtype=object), np.ma.getmaskarray(labels)
+        labels[mask] = None
     if hasattr(labels, "to_list") and not isinstance(getattr(labels, "dtype", None), np.dtype):
-        labels = labels.to_list()  # nullable columns would turn to floats, and large ints merge
+        labels = labels.to_list()  # NumPy would make nullable integers floats, and round large ones
     if not hasattr(labels, "dtype"):
         labels = list(labels)
-        if any(isinstance(label, tuple) for label in labels):
-            array = np.empty(len(labels), dtype=object)
-            array[:] = labels
-            return array
-        kinds = {type(label) for label in labels}
-        huge = kinds == {int} and not -(2**63) <= min(labels) <= max(labels) < 2**63
-        if len(kinds) > 1 or huge:  # NumPy would turn [1, "a", None] into three strings
-            array = np.empty(len(labels), dtype=object)
-            array[:] = labels
-            return array
-    return _checked_dimension(to_numpy(labels, "labels"))
+        if needs_objects(labels):
+            return as_objects(labels)
+    array = to_numpy(labels, "labels")
+    if array.ndim != 1:
+        one_column = array.ndim == 2 and 1 in array.shape
+        hint = "labels.ravel()" if one_column else "Partition.from_memberships for a soft partition"
+        raise ValueError(f"labels must be one-dimensional, got shape {array.shape}; use {hint}")
+    return array
 
 
-def _checked_dimension(labels: Array) -> Array:
-    if labels.ndim != 1:
-        hint = ".ravel()" if labels.ndim == 2 and 1 in labels.shape else ""
-        raise ValueError(
-            f"labels must be one-dimensional, got shape {labels.shape}; "
-            + (
-                f"use labels{hint}"
-                if hint
-                else "use Partition.from_memberships for a soft partition"
-            )
-        )
-    return labels
+def needs_objects(values: list[Any]) -> bool:
+    """Whether NumPy would change values: [1, "a", None] to strings, huge integers to floats."""
+    kinds = {type(value) for value in values}
+    huge = kinds == {int} and not -(2**63) <= min(values) <= max(values) < 2**63
+    return len(kinds) > 1 or huge or tuple in kinds
+
+
+def as_objects(values: list[Any]) -> Array:
+    """A one-dimensional array of the values as they are."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def _factorise(labels: Array) -> tuple[IntArray, list[Any]]:
@@ -98,7 +96,7 @@ def _factorise(labels: Array) -> tuple[IntArray, list[Any]]:
         raise TypeError("labels must not be complex numbers")
     if labels.dtype.kind in "iu" and len(labels):
         low, high = int(labels.min()), int(labels.max())
-        if high - low < _DENSE_RANGE:  # no sorting needed
+        if high - low < _DENSE_RANGE:
             return (labels - labels.min()).astype(np.int32), list(range(low, high + 1))
     values, codes = np.unique(labels, return_inverse=True)
     return codes.astype(np.int32), [plain_name(value) for value in values]
@@ -117,39 +115,39 @@ def _factorise_objects(labels: Array) -> tuple[IntArray, list[Any]]:
             ) from None
     names = list(index)
     try:
-        order = sorted(
-            (i for i, name in enumerate(names) if name is not None), key=names.__getitem__
-        )
+        order = sorted(name for name in names if name is not None)
     except TypeError:
-        return codes, names  # mixed kinds have no order: keep that of appearance
-    order += [i for i, name in enumerate(names) if name is None]
-    rank = np.empty(len(names), dtype=np.int32)
-    rank[order] = np.arange(len(names), dtype=np.int32)
-    return rank[codes], [names[i] for i in order]
+        return codes, names  # mixed types have no order: keep that of appearance
+    order += [None] * (None in index)
+    return renumber(codes, [index[name] for name in order], len(names)), order
 
 
 def _as_categorical(labels: Any) -> tuple[IntArray, list[Any]] | None:
-    """Codes and categories of a pandas Categorical or a Series of them."""
+    """Codes and categories of a pandas Categorical, or of a Series of them."""
     values = getattr(labels, "values", labels)
     if not (hasattr(values, "codes") and hasattr(values, "categories")):
         return None
     codes = np.asarray(values.codes)
     names = [plain_name(category) for category in values.categories]
-    missing = len(names)
-    return np.where(codes < 0, missing, codes).astype(np.int32), [*names, None]
+    return np.where(codes < 0, len(names), codes).astype(np.int32), [*names, None]
 
 
 def _drop_unused(codes: IntArray, names: list[Any]) -> tuple[IntArray, tuple[Hashable, ...]]:
-    """Renumber so that only names that occur remain; None is noise."""
+    """Remove names that do not occur, and None, which is noise; renumber the others."""
     used = np.bincount(codes, minlength=len(names)) > 0
     keep = [i for i, name in enumerate(names) if used[i] and name is not None]
-    new_code = np.full(max(len(names), 1), -1, dtype=np.int32)
-    new_code[keep] = np.arange(len(keep), dtype=np.int32)
-    return new_code[codes], tuple(names[i] for i in keep)
+    return renumber(codes, keep, len(names)), tuple(names[i] for i in keep)
+
+
+def renumber(codes: IntArray, order: Sequence[int] | IntArray, k: int) -> IntArray:
+    """Codes in 0 … k-1 by their position in ``order``; -1 for those not in it, and for -1."""
+    new_code = np.full(k + 1, -1, dtype=codes.dtype)
+    new_code[order] = np.arange(len(order))
+    return new_code[codes]
 
 
 def plain_name(value: Any) -> Any:
-    """A Python scalar; whole floats become ints (a column with a NaN turns its ints to floats)."""
+    """A Python scalar; 1.0 becomes 1, because a missing value turns integers into floats."""
     if isinstance(value, np.datetime64 | np.timedelta64):
         return None if np.isnat(value) else str(value)
     if isinstance(value, np.generic):
@@ -176,5 +174,104 @@ def _is_missing(value: Any) -> bool:
         return False
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA refuses to be a bool
+    except (TypeError, ValueError):  # pandas.NA has no truth value
         return True
+
+
+def as_membership_matrix(memberships: Any) -> Sparse:
+    """Valid memberships as a canonical csr matrix whose rows sum to one or zero."""
+    if sp.issparse(memberships):
+        if memberships.dtype.kind == "c":
+            raise TypeError("memberships must be real numbers")
+        R = sp.csr_array(memberships).astype(np.float64)
+    else:
+        R = sp.csr_array(_dense_memberships(memberships))
+    if R.shape[0] == 0 or R.shape[1] == 0:
+        raise ValueError(f"memberships have shape {R.shape}; a partition needs points and clusters")
+    R.sum_duplicates()
+    R.eliminate_zeros()
+    bad = ~(np.isfinite(R.data) & (R.data >= 0))
+    if bad.any():
+        i = int(bad.argmax())
+        row = int(np.searchsorted(R.indptr, i, side="right")) - 1
+        raise ValueError(
+            "memberships must be finite and must not be negative, "
+            f"got {R.data[i]} for point {row}, cluster {R.indices[i]}"
+        )
+    with np.errstate(over="ignore"):
+        sums = np.asarray(R.sum(axis=1)).ravel()
+    wrong = (np.abs(sums - 1) > _SUM_TOLERANCE) & (sums != 0)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        hint = "; labels belong in one dimension: use .ravel()" if R.shape[1] == 1 else ""
+        raise ValueError(
+            f"memberships of a point must sum to one (or to zero for noise), "
+            f"got {sums[row]:.6g} for point {row}; divide each row by its sum{hint}"
+        )
+    R.data /= np.repeat(np.where(sums == 0, 1.0, sums), np.diff(R.indptr))
+    return R
+
+
+def _dense_memberships(memberships: Any) -> FloatArray:
+    try:
+        R = as_numbers(memberships, "memberships")
+    except TypeError as error:
+        raise TypeError(
+            f"{error}; they are an (n, k) matrix of numbers, and labels have one dimension"
+        ) from None
+    if R.ndim != 2:
+        raise ValueError(
+            f"memberships must be two-dimensional (points × clusters), got shape {R.shape}; "
+            "use Partition.from_labels for one label per point"
+        )
+    return R
+
+
+def column_names(
+    memberships: Any, k: int, names: Sequence[Hashable] | None = None
+) -> tuple[Hashable, ...]:
+    """Names of the k clusters: as given, as the columns, or by number."""
+    if names is None and hasattr(memberships, "columns"):
+        names = list(memberships.columns)
+    names = tuple(range(k)) if names is None else tuple(plain_name(name) for name in names)
+    if len(names) != k or len(set(names)) != k:
+        raise ValueError(f"names must be {k} different names, got {list(names)!r}")
+    return names
+
+
+def hard_or_soft(R: Sparse) -> Any:
+    """The assignment of a partition: codes if all memberships are one, else the matrix."""
+    if not (R.data == 1).all():
+        return read_only(R)
+    codes = np.full(R.shape[0], -1, dtype=np.int32)  # rows are empty or have one entry
+    codes[np.diff(R.indptr) > 0] = R.indices
+    return read_only(codes)
+
+
+def one_hot(codes: IntArray, k: int) -> Sparse:
+    """The memberships of a hard partition; a row of zeros for the code -1."""
+    inside = codes >= 0
+    indptr = np.concatenate([[0], np.cumsum(inside)])
+    return sp.csr_array((np.ones(int(indptr[-1])), codes[inside], indptr), shape=(len(codes), k))
+
+
+def largest_membership(R: Sparse) -> IntArray:
+    """Column of the largest entry in each row (the first of several), -1 for empty rows."""
+    labels = np.full(R.shape[0], -1, dtype=np.int32)
+    filled = np.flatnonzero(np.diff(R.indptr) > 0)
+    if len(filled):
+        starts = R.indptr[filled]
+        largest = np.maximum.reduceat(R.data, starts)
+        row_of = np.repeat(np.arange(len(filled)), np.diff(R.indptr)[filled])
+        is_largest = np.flatnonzero(R.data == largest[row_of])
+        first = np.unique(row_of[is_largest], return_index=True)[1]
+        labels[filled] = R.indices[is_largest[first]]
+    return labels
+
+
+def read_only(array: Any) -> Any:
+    """The same dense or sparse array, no longer writeable."""
+    parts = [array] if isinstance(array, np.ndarray) else [array.data, array.indices, array.indptr]
+    for part in parts:
+        part.setflags(write=False)
+    return array

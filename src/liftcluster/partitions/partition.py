@@ -1,52 +1,50 @@
-"""Clusterings as values: n weighted points shared among k clusters, hard or soft."""
+"""Partitions: n weighted points divided among k clusters, hard or soft."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._util.arrays import add_up, is_one_number, to_numpy
+from .._util.arrays import add_up, is_constant, to_numpy
 from .._util.typing import Array, FloatArray, IntArray, Sparse
-from .._util.validation import as_numbers, as_weights, first_bad_cell
-from .labels import DEFAULT_NOISE, encode_labels, looks_like_labels, plain_name
+from .._util.validation import as_weights
+from .._util.warning import warn
+from .labels import (
+    DEFAULT_NOISE,
+    as_membership_matrix,
+    column_names,
+    encode_labels,
+    hard_or_soft,
+    largest_membership,
+    looks_like_labels,
+    one_hot,
+    plain_name,
+    read_only,
+    renumber,
+)
 
-__all__ = [
-    "NOTHING",
-    "Partition",
-    "as_membership_matrix",
-    "as_partition",
-    "as_partitions",
-    "column_names",
-    "hard_or_soft",
-    "warn_of_dropped",
-]
-
-# Memberships computed in float32 miss one by a few 1e-7; anything farther is a mistake.
-_SUM_TOLERANCE = 1e-5
-NOTHING = 1e-30  # share of the weight below which a cluster counts as empty
+EMPTY_SHARE = 1e-30  # share of the weight up to which a cluster counts as empty
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partition:
-    r"""n weighted points shared among k clusters: :math:`p(C|x) \ge 0,\ \sum_C p(C|x) = 1`.
+    r"""n weighted points divided among k clusters: :math:`p(C|x) \ge 0,\ \sum_C p(C|x) = 1`.
 
     Made by :meth:`from_labels`, :meth:`from_memberships` or :func:`as_partition`, and read-only.
-    A hard partition is stored as one integer for each point, a soft one as a sparse matrix;
-    everything else is derived. Noise belongs to no cluster: its label is -1 and its row of
-    memberships is zero.
+    A hard partition is stored as one integer per point, a soft one as a sparse matrix. Noise
+    belongs to no cluster: its label is -1 and its row of memberships is zero.
 
     Attributes
     ----------
     n, k : int
         Numbers of points and clusters.
     names : tuple
-        What the clusters are called: the distinct labels, or the columns.
+        Names of the clusters: the distinct labels, or the columns.
     weights : (n,) array
         Weights of the points as given; one each by default.
     labels : (n,) int array
@@ -72,12 +70,9 @@ class Partition:
 
     @classmethod
     def from_labels(
-        cls,
-        labels: Any,
-        weights: Any = None,
-        noise: Iterable[Any] = DEFAULT_NOISE,
+        cls, labels: Any, weights: Any = None, noise: Iterable[Any] = DEFAULT_NOISE
     ) -> Partition:
-        """A hard partition from one label for each point.
+        """A hard partition from one label per point.
 
         Parameters
         ----------
@@ -98,19 +93,23 @@ class Partition:
                 if len(codes)
                 else "labels are empty; a partition needs at least one point"
             )
-        return _without_empty(cls(_read_only(codes), names, w))
+        return _without_empty(cls(read_only(codes), names, w))
 
     @classmethod
     def from_memberships(
-        cls,
-        memberships: Any,
-        weights: Any = None,
-        names: Sequence[Hashable] | None = None,
+        cls, memberships: Any, weights: Any = None, names: Sequence[Hashable] | None = None
     ) -> Partition:
-        """A soft partition from the matrix p(C|x), dense or sparse, one column for each cluster.
+        """A partition from its matrix of memberships.
 
-        Rows must sum to one; a row of zeros is noise. A matrix of zeros and ones is a hard
-        partition and becomes one. Clusters without mass are dropped with a warning.
+        Parameters
+        ----------
+        memberships : (n, k) array-like, sparse matrix or data frame
+            p(C|x). Rows sum to one; a row of zeros is noise. A matrix of zeros and ones gives a
+            hard partition. Clusters without mass are dropped with a warning.
+        weights : (n,) array-like, optional
+            Weights w ≥ 0 of the points.
+        names : sequence of k hashables, optional
+            Names of the clusters; by default the columns of a data frame, else 0 … k-1.
         """
         R = as_membership_matrix(memberships)
         names = column_names(memberships, R.shape[1], names)
@@ -133,24 +132,28 @@ class Partition:
 
     @cached_property
     def labels(self) -> IntArray:
-        return self.assignment if self.is_hard else _read_only(_largest_membership(self.assignment))
+        return self.assignment if self.is_hard else read_only(largest_membership(self.assignment))
 
     @property
     def memberships(self) -> Sparse:
-        return _one_hot(self.assignment, self.k) if self.is_hard else self.assignment
+        return one_hot(self.assignment, self.k) if self.is_hard else self.assignment
+
+    @property
+    def is_clustered(self) -> Array:
+        """(n,) whether each point belongs to a cluster; the others are noise."""
+        return self.assignment >= 0 if self.is_hard else np.diff(self.assignment.indptr) > 0
 
     @cached_property
     def cluster_weights(self) -> FloatArray:
         """Σ w p(C|x) of each cluster, in the units of the weights."""
-        if self.is_hard and self.n and is_one_number(self.weights):  # equal: counting is quicker
-            counts = np.bincount(self.assignment + 1, minlength=self.k + 1)[1:]
-            totals = counts * self.weights[0]
-        elif self.is_hard:
-            inside = self.assignment >= 0
-            totals = add_up(self.weights[inside], self.assignment[inside], self.k)
+        if not self.is_hard:
+            return read_only(self.assignment.T @ self.weights)
+        codes = self.assignment + 1  # the first sum is that of noise
+        if self.n and is_constant(self.weights):  # counting is faster
+            totals = np.bincount(codes, minlength=self.k + 1) * self.weights[0]
         else:
-            totals = self.assignment.T @ self.weights
-        return _read_only(totals)
+            totals = add_up(self.weights, codes, self.k + 1)
+        return read_only(totals[1:])
 
     @cached_property
     def total_weight(self) -> float:
@@ -158,41 +161,30 @@ class Partition:
 
     @cached_property
     def masses(self) -> FloatArray:
-        return _read_only(self.cluster_weights / self.total_weight)
+        return read_only(self.cluster_weights / self.total_weight)
 
     @property
     def noise_mass(self) -> float:
         """Share of the weight that belongs to no cluster."""
-        if self.is_hard:
-            return float(self.weights[self.assignment < 0].sum() / self.total_weight)
-        inside = np.asarray(self.assignment.sum(axis=1)).ravel() > 0
-        return float(self.weights[~inside].sum() / self.total_weight)
+        return float(self.weights[~self.is_clustered].sum() / self.total_weight)
 
     def with_weights(self, weights: Any) -> Partition:
-        """The same clusters over points that weigh something else."""
+        """The same partition with other weights of the points, an (n,) array-like."""
         return _without_empty(Partition(self.assignment, self.names, as_weights(weights, self.n)))
 
     def harden(self) -> Partition:
-        """Each point wholly in its cluster of largest membership (the first of several)."""
+        """The hard partition by the largest membership of each point (the first of several)."""
         if self.is_hard:
             return self
         return _without_empty(Partition(self.labels, self.names, self.weights))
 
     def weighted_rows(self, rows: slice) -> Sparse:
-        """w(x) p(C|x) for some of the points: a sparse (b, k) block."""
-        block = (
-            _one_hot(self.assignment[rows], self.k) if self.is_hard else self.assignment[rows, :]
-        )
-        if is_one_number(self.weights):  # all weigh the same
+        """w(x) p(C|x) for b of the points, as a sparse (b, k) matrix."""
+        block = one_hot(self.assignment[rows], self.k) if self.is_hard else self.assignment[rows, :]
+        if is_constant(self.weights):
             return block * self.weights[0] if self.weights.size else block
-        return sp.csr_array(
-            (
-                block.data * np.repeat(self.weights[rows], np.diff(block.indptr)),
-                block.indices,
-                block.indptr,
-            ),
-            shape=block.shape,
-        )
+        data = block.data * np.repeat(self.weights[rows], np.diff(block.indptr))
+        return sp.csr_array((data, block.indices, block.indptr), shape=block.shape)
 
     def __len__(self) -> int:
         return self.n
@@ -204,10 +196,15 @@ class Partition:
 
 
 def as_partition(obj: Any, weights: Any = None) -> Partition:
-    """Labels, a membership matrix or a Partition as a Partition.
+    """A Partition from labels, a membership matrix or a Partition.
 
-    One-dimensional input is labels, two-dimensional (dense, sparse or a data frame) is
-    memberships. ``weights``, where given, replace those a Partition carries.
+    Parameters
+    ----------
+    obj : (n,) or (n, k) array-like, or Partition
+        One-dimensional input is labels, two-dimensional (dense, sparse or a data frame) is
+        memberships.
+    weights : (n,) array-like, optional
+        Weights of the points; they replace those of a Partition.
 
     Examples
     --------
@@ -230,7 +227,7 @@ def as_partition(obj: Any, weights: Any = None) -> Partition:
 
 
 def as_partitions(obj: Any, weights: Any = None) -> dict[Hashable, Partition]:
-    """Several partitions by name: a mapping of them, a sequence (named 0, 1, ...), or one alone."""
+    """Partitions by name, from a mapping, a sequence (named 0, 1, ...), or a single partition."""
     if isinstance(obj, Mapping):
         named = dict(obj)
     elif hasattr(obj, "columns"):
@@ -250,156 +247,79 @@ def as_partitions(obj: Any, weights: Any = None) -> dict[Hashable, Partition]:
 def _is_one_labelling(obj: Sequence[Any]) -> bool:
     """[0, 0, 1] is one labelling; [[0, 0, 1], [0, 1, 1]] and [Partition, ...] are several."""
     return bool(obj) and not any(
-        isinstance(item, Partition)
-        or (hasattr(item, "__len__") and not isinstance(item, str | bytes))
-        for item in obj
+        hasattr(item, "__len__") and not isinstance(item, str | bytes) for item in obj
     )
 
 
-def column_names(
-    memberships: Any, k: int, names: Sequence[Hashable] | None = None
-) -> tuple[Hashable, ...]:
-    """What the k clusters are called: as given, as the columns, or by number."""
-    if names is None and hasattr(memberships, "columns"):
-        names = list(memberships.columns)
-    names = tuple(range(k)) if names is None else tuple(plain_name(name) for name in names)
-    if len(names) != k or len(set(names)) != k:
-        raise ValueError(f"names must be {k} different names, got {list(names)!r}")
-    return names
+class Block(NamedTuple):
+    """A partition of some of the points; unlike a Partition of all points, it may be empty."""
+
+    partition: Partition
+    order: tuple[Hashable, ...] | None  # of the clusters of all blocks; None: sorted
 
 
-def hard_or_soft(R: Sparse) -> Any:
-    """The assignment of a partition: codes where all memberships are one, else the matrix."""
-    return _read_only(_codes(R) if (R.data == 1).all() else R)
+def as_block(obj: Any, weights: Any = None) -> Block:
+    """A block from labels, memberships or a Partition of some of the points.
 
+    It holds only the clusters that occur in it, or all columns of memberships.
 
-def as_membership_matrix(memberships: Any) -> Sparse:
-    """A canonical csr matrix of valid memberships."""
-    if sp.issparse(memberships):
-        if memberships.dtype.kind == "c":
-            raise TypeError("memberships must be real numbers")
-        R = sp.csr_array(memberships).astype(np.float64)
+    Examples
+    --------
+    >>> as_block([-1, -1]).partition
+    Partition(hard, n=2, k=0, 100.0% noise)
+    >>> as_block([[1.0, 0.0]]).order
+    (0, 1)
+    """
+    if isinstance(obj, Block | Partition):
+        part, order = obj if isinstance(obj, Block) else (obj, obj.names)
+        if weights is None:
+            return Block(part, order)
+        codes, names = part.assignment, part.names
+    elif looks_like_labels(obj):
+        codes, names = encode_labels(obj, DEFAULT_NOISE)
+        categories = getattr(getattr(obj, "values", obj), "categories", None)
+        order = None if categories is None else tuple(map(plain_name, categories))
+        if order is None:
+            codes, names = _by_appearance(codes, names)
+        codes = read_only(codes)
     else:
-        R = sp.csr_array(_dense_memberships(memberships))
-    if R.shape[0] == 0 or R.shape[1] == 0:
-        raise ValueError(f"memberships have shape {R.shape}; a partition needs points and clusters")
-    R.sum_duplicates()
-    R.eliminate_zeros()
-    if not np.isfinite(R.data).all():
-        row, column = _first_entry(R, ~np.isfinite(R.data))
-        raise ValueError(f"memberships must be finite, got {R[row, column]} for point {row}")
-    if (R.data < 0).any():
-        row, column = _first_entry(R, R.data < 0)
-        raise ValueError(
-            f"memberships must not be negative, got {R[row, column]} for point {row}, "
-            f"cluster {column}"
-        )
-    with np.errstate(over="ignore"):
-        sums = np.asarray(R.sum(axis=1)).ravel()
-    wrong = (np.abs(sums - 1) > _SUM_TOLERANCE) & (sums != 0)
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        hint = "; labels belong in one dimension: use .ravel()" if R.shape[1] == 1 else ""
-        raise ValueError(
-            f"memberships of a point must sum to one (or to zero for noise), "
-            f"got {sums[row]:.6g} for point {row}; divide each row by its sum{hint}"
-        )
-    R.data /= np.repeat(np.where(sums == 0, 1.0, sums), np.diff(R.indptr))
-    return R
+        n, k = np.shape(obj)
+        names = order = column_names(obj, k)
+        codes = hard_or_soft(as_membership_matrix(obj)) if n else np.empty(0, dtype=np.int32)
+    w = as_weights(weights, codes.shape[0], may_be_zero=True)
+    return Block(Partition(codes, names, w), order)
 
 
-def _dense_memberships(memberships: Any) -> FloatArray:
-    try:
-        R = as_numbers(memberships, "memberships")
-    except TypeError as error:
-        raise TypeError(
-            f"{error}; they are an (n, k) matrix of numbers, and labels have one dimension"
-        ) from None
-    if R.ndim != 2:
-        raise ValueError(
-            f"memberships must be two-dimensional (points × clusters), got shape {R.shape}; "
-            "use Partition.from_labels for one label per point"
-        )
-    if (bad := first_bad_cell(R)) is not None:
-        raise ValueError(f"memberships must be finite, got {R[bad]} for point {bad[0]}")
-    return R
+def _by_appearance(
+    codes: IntArray, names: tuple[Hashable, ...]
+) -> tuple[IntArray, tuple[Hashable, ...]]:
+    """Clusters in the order of their first points, which is consistent over blocks."""
+    first = np.full(len(names) + 1, len(codes))  # the last entry is for the code -1
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    order = np.argsort(first[:-1])
+    return renumber(codes, order, len(names)), tuple(names[i] for i in order)
 
 
 def _without_empty(partition: Partition) -> Partition:
-    """Drop the clusters that hold no weight, saying which."""
-    # A cluster this light is nothing in float64, and its square nothing at all.
-    empty = partition.cluster_weights <= NOTHING * partition.total_weight
+    """Drop clusters without weight, with a warning that names them."""
+    # The square of a smaller weight would underflow in float64.
+    empty = partition.cluster_weights <= EMPTY_SHARE * partition.total_weight
     if not empty.any():
         return partition
-    names = [name for name, gone in zip(partition.names, empty, strict=True) if gone]
     if empty.all():
         raise ValueError("every cluster is empty: all the weight is on noise points")
-    warn_of_dropped(names)
+    warn_dropped_clusters([partition.names[i] for i in np.flatnonzero(empty)])
     kept = np.flatnonzero(~empty)
     if partition.is_hard:
-        new_code = np.full(partition.k + 1, -1)  # the last entry serves the code -1
-        new_code[kept] = np.arange(len(kept))
-        assignment: Any = new_code[partition.assignment].astype(partition.assignment.dtype)
+        assignment: Any = renumber(partition.assignment, kept, partition.k)
     else:
         assignment = sp.csr_array(partition.assignment[:, kept])
     return Partition(
-        _read_only(assignment), tuple(partition.names[i] for i in kept), partition.weights
+        read_only(assignment), tuple(partition.names[i] for i in kept), partition.weights
     )
 
 
-def warn_of_dropped(names: Sequence[Hashable]) -> None:
+def warn_dropped_clusters(names: Sequence[Hashable]) -> None:
+    """Warn that empty clusters were dropped."""
     shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
-    warnings.warn(
-        f"dropped {len(names)} empty cluster(s): {shown}", UserWarning, stacklevel=_user_level()
-    )
-
-
-def _user_level() -> int:
-    """The stack level of the first frame outside this package, so that warnings point there."""
-    import inspect
-
-    package = __name__.split(".")[0]
-    frame = inspect.currentframe()
-    level = 0
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == package:
-        frame, level = frame.f_back, level + 1
-    return max(level, 1)
-
-
-def _one_hot(codes: IntArray, k: int) -> Sparse:
-    inside = codes >= 0
-    indptr = np.concatenate([[0], np.cumsum(inside)])
-    return sp.csr_array((np.ones(int(indptr[-1])), codes[inside], indptr), shape=(len(codes), k))
-
-
-def _codes(R: Sparse) -> IntArray:
-    """The inverse of one-hot coding: column of each row's only entry, -1 for none."""
-    codes = np.full(R.shape[0], -1, dtype=np.int32)
-    codes[np.diff(R.indptr) > 0] = R.indices
-    return codes
-
-
-def _largest_membership(R: Sparse) -> IntArray:
-    """Column of the largest entry in each row (the first of several), -1 for empty rows."""
-    labels = np.full(R.shape[0], -1, dtype=np.int32)
-    filled = np.flatnonzero(np.diff(R.indptr) > 0)
-    if len(filled):
-        starts = R.indptr[filled]
-        largest = np.maximum.reduceat(R.data, starts)
-        row_of = np.repeat(np.arange(len(filled)), np.diff(R.indptr)[filled])
-        is_largest = np.flatnonzero(R.data == largest[row_of])
-        first = np.unique(row_of[is_largest], return_index=True)[1]
-        labels[filled] = R.indices[is_largest[first]]
-    return labels
-
-
-def _first_entry(R: Sparse, where: Array) -> tuple[int, int]:
-    i = int(np.flatnonzero(where)[0])
-    return int(np.searchsorted(R.indptr, i, side="right") - 1), int(R.indices[i])
-
-
-def _read_only(array: Any) -> Any:
-    parts = [array] if isinstance(array, np.ndarray) else [array.data, array.indices, array.indptr]
-    for part in parts:
-        part.setflags(write=False)
-    return array
+    warn(f"dropped {len(names)} empty cluster(s): {shown}")

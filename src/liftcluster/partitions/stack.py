@@ -1,32 +1,31 @@
-"""Several partitions side by side, R = [R₁ … R_m], so that one pass lifts every cluster."""
+"""Several partitions side by side, R = [R₁ … R_m], so that one pass lifts all clusters."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._util.typing import FloatArray, IntArray, Sparse
 from .._util.validation import as_numbers, check_same_length
-from .partition import Partition
 
-__all__ = ["MatrixRows", "Rows", "Stack", "as_rows"]
+if TYPE_CHECKING:
+    from .partition import Partition
 
 
 @dataclass(frozen=True, eq=False)
 class MatrixRows:
-    """Weighted memberships given as one (n, s) matrix, handed out in blocks of rows."""
+    """Weighted memberships given as one (n, s) matrix, read in blocks of rows."""
 
     matrix: Sparse
 
     @property
     def shape(self) -> tuple[int, int]:
-        n, s = self.matrix.shape
-        return int(n), int(s)
+        return self.matrix.shape
 
     def rows(self, rows: slice) -> Sparse:
         return self.matrix[rows, :]
@@ -34,7 +33,7 @@ class MatrixRows:
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """m partitions of the same n points, their s clusters numbered through."""
+    """m partitions of the same n points, their s clusters numbered consecutively."""
 
     partitions: Mapping[Hashable, Partition]
 
@@ -53,7 +52,7 @@ class Stack:
 
     @cached_property
     def owner(self) -> IntArray:
-        """Which partition each cluster belongs to, by position."""
+        """Index of the partition of each cluster."""
         sizes = [p.k for p in self.partitions.values()]
         return np.repeat(np.arange(len(sizes)), sizes)
 
@@ -70,7 +69,7 @@ class Stack:
         return np.array([p.total_weight for p in self.partitions.values()])
 
     def rows(self, rows: slice) -> Sparse:
-        """w(x) p(C|x) of some points for all clusters: a sparse (b, s) block."""
+        """w(x) p(C|x) of b points for all clusters, as a sparse (b, s) matrix."""
         blocks = [p.weighted_rows(rows) for p in self.partitions.values()]
         return sp.csr_array(sp.hstack(blocks, format="csr"))
 
@@ -80,7 +79,7 @@ Rows = Stack | MatrixRows
 
 def as_rows(R: Any, n: int) -> Rows:
     """Memberships for n points from a Stack, a Partition, or any dense or sparse (n, s) matrix."""
-    if isinstance(R, Partition):
+    if hasattr(R, "weighted_rows"):  # a Partition
         R = Stack({0: R})
     if not isinstance(R, Stack | MatrixRows):
         R = R if sp.issparse(R) else as_numbers(R, "memberships R")

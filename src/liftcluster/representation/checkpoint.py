@@ -1,4 +1,4 @@
-"""Sums that outlive an interruption: how far they have got, in one small file."""
+"""Checkpoints of partial sums, in one small file."""
 
 from __future__ import annotations
 
@@ -18,30 +18,28 @@ from ..lifts.base import Lift
 from .storage import lift_from_state, lift_to_state, read_npz, write_npz
 from .tally import Tally
 
-__all__ = ["Checkpoint", "Position", "random_state", "restored"]
-
 FORMAT = "liftcluster checkpoint 1"
 EVERY = 10.0  # seconds between two writes
 
 
 @dataclass(frozen=True, eq=False)
 class Position:
-    """How far the sums have got."""
+    """The progress of a computation of sums."""
 
     lift: Lift  # the first one, which a tolerance may have extended since
     random: dict[str, Any]  # the generator after the lift was drawn: see random_state
-    done: tuple[Tally, ...] = ()  # of the looks that are over
-    sample: int = 0  # of several, which is being added up
-    row: int = 0  # of that sample, which is next
-    tally: Tally | None = None  # of the present look
+    done: tuple[Tally, ...] = ()  # one for each finished pass
+    sample: int = 0  # index of the current sample
+    row: int = 0  # of that sample, next to be read
+    tally: Tally | None = None  # of the current pass
 
 
 @dataclass(eq=False)
 class Checkpoint:
-    """A file that holds the position of some work, whole or not there at all.
+    """A file with the position of a computation, written atomically.
 
-    ``work`` says what is being done, in values that JSON can hold: the file of other work is
-    refused.
+    ``work`` identifies the computation in values that JSON can hold; the file of another one is an
+    error.
     """
 
     path: Path
@@ -58,34 +56,38 @@ class Checkpoint:
         return cls(file, json.loads(json.dumps(work)))
 
     def load(self) -> Position | None:
-        """Where the work was interrupted, if it was."""
+        """The position at which the work was interrupted, if it was."""
         if not self.path.exists():
             return None
         values, arrays = read_npz(self.path)
         if values.get("format") != FORMAT:
             raise ValueError(
-                f"{self.path} is not a checkpoint; name a file that may be written and, in the "
-                "end, removed"
+                f"{self.path} is not a checkpoint; give a file that may be written, and removed at "
+                "the end"
             )
         self._check_same_work(values.get("work") or {})
         try:
             return _position(values, arrays)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise ValueError(
-                f"{self.path} is damaged ({error}); remove it to begin anew"
+                f"{self.path} is damaged ({error}); remove it to start again"
             ) from error
 
     def _check_same_work(self, stored: dict[str, Any]) -> None:
         for what, now in self.work.items():
-            if stored.get(what) != now:
+            before = stored.get(what)
+            if isinstance(now, dict) and isinstance(before, dict):  # show only what differs
+                now = {key: value for key, value in now.items() if before.get(key) != value}
+                before = {key: before.get(key) for key in now}
+            if before != now:
                 raise ValueError(
                     f"{self.path} is the checkpoint of other work: its {what} was "
-                    f"{_shortened(stored.get(what))}, and is {_shortened(now)} now; remove it to "
-                    "begin anew, or name another file"
+                    f"{_shortened(before)}, and is {_shortened(now)} now; remove it to start "
+                    "again, or give another file"
                 )
 
     def save(self, position: Position, *, now: bool = False) -> None:
-        """Write, if the last time is long ago."""
+        """Write, if the last time is more than a few seconds ago."""
         if not now and time.monotonic() - self.written < EVERY:
             return
         tallies = {f"done{i}": tally for i, tally in enumerate(position.done)}
@@ -108,7 +110,7 @@ class Checkpoint:
         self.written = time.monotonic()
 
     def remove(self) -> None:
-        """The work is done; what a kill left half-written goes too."""
+        """Delete the file, and temporary files of processes that were killed."""
         remove_leftovers(self.path)
         self.path.resolve().unlink(missing_ok=True)
 
@@ -131,7 +133,7 @@ def _position(values: dict[str, Any], arrays: dict[str, Array]) -> Position:
 
 
 def random_state(rng: np.random.Generator) -> dict[str, Any]:
-    """All that decides what a generator gives, and what it spawns, as JSON can hold it."""
+    """The state of a generator and of its seed sequence, in values that JSON can hold."""
     seeds = rng.bit_generator.seed_seq
     found: dict[str, Any] = {"state": _plain(rng.bit_generator.state), "seeds": None}
     if isinstance(seeds, np.random.SeedSequence):
@@ -139,8 +141,8 @@ def random_state(rng: np.random.Generator) -> dict[str, Any]:
     return found
 
 
-def restored(rng: np.random.Generator, stored: dict[str, Any]) -> np.random.Generator:
-    """A generator of the same kind that goes on where the stored one was."""
+def restore_generator(rng: np.random.Generator, stored: dict[str, Any]) -> np.random.Generator:
+    """A generator of the same kind in the stored state."""
     bits: Any = rng.bit_generator
     if stored["seeds"] is not None:  # what is spawned follows from these, not from the state
         bits = type(bits)(np.random.SeedSequence(**stored["seeds"]))
@@ -149,7 +151,6 @@ def restored(rng: np.random.Generator, stored: dict[str, Any]) -> np.random.Gene
 
 
 def _plain(value: Any) -> Any:
-    """Arrays and NumPy's numbers, of which some states are made, as Python's."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -1,8 +1,8 @@
-"""Clusters as vectors: what is left of the points once they have been lifted."""
+"""Clusters as vectors, and their storage."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -30,11 +30,10 @@ from .storage import (
     write_npz,
 )
 
-__all__ = ["Representation", "load_representation"]
-
 FORMAT = "liftcluster representation 1"
 _MOST_ROWS = 30  # of a table in a notebook
-_ARRAY_FIELDS = ("sums", "cluster_weights", "total_weights", "owner")
+_BY_CLUSTER, _BY_PARTITION = ("sums", "cluster_weights"), ("total_weights",)
+_ARRAY_FIELDS = (*_BY_CLUSTER, *_BY_PARTITION, "owner")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,7 +126,7 @@ class Representation:
         """(s, s) standard errors of ``distances``: zero if exact, None if not known.
 
         About 95 % of exact distances lie within two of them (:mod:`liftcluster.lifts.uncertainty`).
-        A grid of frequencies has no chance in it: its errors are sure bounds.
+        A grid of frequencies is not random: its errors are deterministic bounds.
         """
         if normalise and self.lift is not None:
             bound = self.lift.distance_bound(self.sums, self.sums)
@@ -175,42 +174,13 @@ class Representation:
     def __add__(self, other: Representation) -> Representation:
         if not isinstance(other, Representation):
             return NotImplemented
-        _check_same_map(self, other)
-        partitions = list(dict.fromkeys((*self.partition_names, *other.partition_names)))
-        keys = sorted(
-            dict.fromkeys((*self._keys(), *other._keys())),
-            key=lambda key: partitions.index(key[0]),  # stable: clusters in order of appearance
-        )
-        row = {key: i for i, key in enumerate(keys)}
-        sums = np.zeros((len(keys), self.n_components))
-        cluster_weights = np.zeros(len(keys))
-        total_weights = np.zeros(len(partitions))
-        for part in (self, other):
-            rows = [row[key] for key in part._keys()]
-            sums[rows] += part.sums
-            cluster_weights[rows] += part.cluster_weights
-            total_weights[[partitions.index(p) for p in part.partition_names]] += part.total_weights
-        return replace(
-            self,
-            sums=sums,
-            cluster_weights=cluster_weights,
-            total_weights=total_weights,
-            owner=np.array([partitions.index(p) for p, _ in keys]),
-            cluster_names=tuple(name for _, name in keys),
-            partition_names=tuple(partitions),
-        )
+        _check_can_be_added(self, other)
+        return replace(self, **add_fields((self, other), _BY_CLUSTER, _BY_PARTITION))
 
     def _position(self, name: str) -> int:
         if name not in self.partition_names:
             raise KeyError(f"no partition is called {name!r}; there are {self.partition_names}")
         return self.partition_names.index(name)
-
-    def _keys(self) -> list[tuple[Hashable, Hashable]]:
-        """(partition, cluster) names, which match clusters of different blocks of points."""
-        return [
-            (self.partition_names[i], name)
-            for i, name in zip(self.owner, self.cluster_names, strict=True)
-        ]
 
     def save(self, path: str | PathLike[str], *, with_lift: bool = True) -> None:
         """Write to an npz file, the lift included, without pickle; see :func:`load_representation`.
@@ -289,12 +259,74 @@ def _check_consistent(rep: Representation) -> None:
         and (rep.lift is None or rep.lift.n_components == rep.n_components)
     )
     if not fits:
-        raise ValueError("its parts do not fit together")
+        raise ValueError("its parts have inconsistent shapes")
     if not all(np.isfinite(getattr(rep, field)).all() for field in _ARRAY_FIELDS):
         raise ValueError("it holds NaN or infinity")
 
 
-def _check_same_map(a: Representation, b: Representation) -> None:
+def add_fields(
+    parts: Sequence[Any], by_cluster: Sequence[str], by_partition: Sequence[str]
+) -> dict[str, Any]:
+    """Sums of fields of several tallies or representations, whose clusters are matched by name."""
+    partitions = tuple(dict.fromkeys(name for part in parts for name in part.partition_names))
+    place = {name: i for i, name in enumerate(partitions)}
+    keys_of = [
+        [
+            (part.partition_names[i], name)
+            for i, name in zip(part.owner, part.cluster_names, strict=True)
+        ]
+        for part in parts
+    ]
+    keys = sorted(
+        dict.fromkeys(key for own in keys_of for key in own),
+        key=lambda key: place[key[0]],  # stable: clusters in order of appearance
+    )
+    row = {key: i for i, key in enumerate(keys)}
+    totals: dict[str, Any] = {
+        "owner": np.array([place[name] for name, _ in keys], dtype=np.int64),
+        "cluster_names": tuple(name for _, name in keys),
+        "partition_names": partitions,
+    }
+    for field in (*by_cluster, *by_partition):
+        like = getattr(parts[0], field)
+        size = len(keys) if field in by_cluster else len(partitions)
+        total = totals[field] = np.zeros((size, *like.shape[1:]), dtype=like.dtype)
+        for part, own in zip(parts, keys_of, strict=True):
+            names = part.partition_names
+            at = [row[key] for key in own] if field in by_cluster else [place[n] for n in names]
+            total[at] += getattr(part, field)
+    return totals
+
+
+def join(parts: Sequence[Representation]) -> Representation:
+    """The partitions of several representations side by side, all made by one lift."""
+    first = parts[0]
+    for part in parts[1:]:
+        _check_same_lift(first, part)
+    firsts = np.cumsum([0] + [part.m for part in parts])
+    return Representation(
+        sums=np.concatenate([part.sums for part in parts]),
+        cluster_weights=np.concatenate([part.cluster_weights for part in parts]),
+        total_weights=np.concatenate([part.total_weights for part in parts]),
+        owner=np.concatenate([part.owner + i for part, i in zip(parts, firsts, strict=False)]),
+        cluster_names=tuple(name for part in parts for name in part.cluster_names),
+        partition_names=tuple(name for part in parts for name in part.partition_names),
+        lift=first.lift,
+    )
+
+
+def _check_same_lift(a: Representation, b: Representation) -> None:
+    same = a.lift is b.lift and a.n_components == b.n_components
+    if a.lift is not None and b.lift is not None and not same:
+        same = a.lift.fingerprint() == b.lift.fingerprint()
+    if not same:
+        raise ValueError(
+            "the two representations were made by different lifts; make one lift with make_lift "
+            "and give it to both calls of represent"
+        )
+
+
+def _check_can_be_added(a: Representation, b: Representation) -> None:
     for part in (a, b):
         if len(set(part.partition_names)) < part.m:
             raise ValueError(f"partitions to add need different names: {part.partition_names}")
@@ -305,8 +337,4 @@ def _check_same_map(a: Representation, b: Representation) -> None:
             "exact representations do not add up: each spans only its own clusters. Lift the "
             'blocks together with represent_samples, or by one map: make_lift(X, lift="fourier")'
         )
-    if a.lift is not b.lift and a.lift.fingerprint() != b.lift.fingerprint():
-        raise ValueError(
-            "the two representations were made by different lifts; make one lift with make_lift "
-            "and give it to both calls of represent"
-        )
+    _check_same_lift(a, b)

@@ -3,44 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._util.typing import FloatArray, Points, RngLike
+from .._util.checks import checked_keywords
+from .._util.typing import BandwidthLike, FloatArray, Points, RngLike
 from .._util.validation import as_numbers, as_weights, make_rng
-from ..kernels.kernel import ShiftInvariant
+from ..kernels.kernel import KernelLike
+from ..kernels.shift_invariant import ShiftInvariant
 from ..lifts.base import Lift
+from ..lifts.choice import Lifting, LiftLike
 from ..lifts.uncertainty import unit_rows
 from ..partitions.partition import as_partitions
 from ..partitions.stack import MatrixRows, Stack
 from ..streaming.streams import Stream, as_stream, needs_stream
-from .lifting import Sample, lift_rows, lift_scales
+from .lifting import Sample, lift_samples, lift_samples_at_scales
 from .passes import lift_streams, open_checkpoint
 from .representation import Representation
 
-__all__ = [
-    "cluster_distance",
-    "represent",
-    "represent_samples",
-    "represent_scales",
-    "represent_streams",
-]
+StackedSample = tuple[Points, Stack]
 
 
+@checked_keywords
 def represent(
     X: Points,
     partitions: Any,
     *,
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    lift: Any = "auto",
-    n_components: int | None = None,
-    sampling: str = "auto",
-    tol: float | None = None,
+    kernel: KernelLike = "gaussian",
+    bandwidth: BandwidthLike = "median",
+    lift: LiftLike = "auto",
     weights: Any = None,
     rng: RngLike = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -59,19 +54,29 @@ def represent(
         The points; None for a precomputed or the discrete kernel. Memory maps, HDF5 and zarr
         arrays, :class:`Blocks` and columns of :func:`scan_table` are read in blocks.
     partitions : Partition, labels, memberships, or a sequence or mapping of them
-        In memory or, like X, not.
-    kernel, bandwidth, lift, n_components, sampling, rng
-        As for :func:`liftcluster.make_lift`.
-    tol : float, optional
-        Add features until no distance between two unit cluster vectors has a standard error
-        above this. What was computed is kept, only new features are added.
+        In memory or, like X, read in blocks.
+    kernel : str, kernel or callable
+        "gaussian", "laplace", "cauchy", "matern" or "discrete"; an instance such as
+        :class:`liftcluster.Matern`; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats, or rule
+        For kernels that do not have one of their own: the distance at which points count as near.
+        A rule such as "median" or "median/4" computes it from the points; see
+        :func:`liftcluster.bandwidth`.
+    lift : str, settings, Lift or scikit-learn transformer
+        :class:`liftcluster.Exact`, :class:`liftcluster.Fourier`, :class:`liftcluster.Structured`,
+        :class:`liftcluster.Grid` or :class:`liftcluster.Nystroem`, with their settings; a name
+        such as "fourier" for that lift with its defaults; "auto" to choose by size, dimension and
+        kernel; or a map from :func:`liftcluster.make_lift`.
     weights : (n,) array-like, optional
         Weights of the points for all partitions, in place of any they carry.
+    rng : int, Generator or None
+        Seed of random features. The same seed gives the same bits on one machine.
     checkpoint : path, optional
         A file to which the sums are written every few seconds. Interrupted work that is called
-        for again goes on from there, to the same bits; the file is removed in the end.
+        again continues from there, to the same bits; the file is removed at the end.
     progress : bool, optional
-        Show a bar for points that come in blocks; by default on a terminal, after two seconds.
+        Show a progress bar for points that are read in blocks; by default on a terminal, after two
+        seconds.
 
     Returns
     -------
@@ -93,9 +98,6 @@ def represent(
         kernel=kernel,
         bandwidth=bandwidth,
         lift=lift,
-        n_components=n_components,
-        sampling=sampling,
-        tol=tol,
         weights=None if weights is None else [weights],
         rng=rng,
         checkpoint=checkpoint,
@@ -103,15 +105,13 @@ def represent(
     )
 
 
+@checked_keywords
 def represent_samples(
     samples: Iterable[tuple[Points, Any]],
     *,
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    lift: Any = "auto",
-    n_components: int | None = None,
-    sampling: str = "auto",
-    tol: float | None = None,
+    kernel: KernelLike = "gaussian",
+    bandwidth: BandwidthLike = "median",
+    lift: LiftLike = "auto",
     weights: Iterable[Any] | None = None,
     rng: RngLike = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -123,10 +123,10 @@ def represent_samples(
     ----------
     samples : iterable of (X, partitions)
         Point sets of one space, of any sizes, each with its own partitions. Partitions that are
-        not named are numbered through.
+        not named are numbered consecutively.
     weights : iterable, optional
         Weights of the points of each sample (None for one each).
-    kernel, bandwidth, lift, n_components, sampling, tol, rng, checkpoint, progress
+    kernel, bandwidth, lift, rng, checkpoint, progress
         As for :func:`represent`; the bandwidth rule sees all samples together.
 
     Examples
@@ -135,54 +135,52 @@ def represent_samples(
     >>> rep.distances()[:2, 2:].round(12).diagonal().tolist()  # equal shapes, whatever the sizes
     [0.0, 0.0]
     """
-    lifting = {
-        "kernel": kernel,
-        "bandwidth": bandwidth,
-        "lift": lift,
-        "n_components": n_components,
-        "sampling": sampling,
-        "tol": tol,
-        "rng": rng,
-    }
+    lifting = Lifting.of(kernel, bandwidth, lift)
     samples, weights = _with_weights(samples, weights)
     if checkpoint is not None or any(map(needs_stream, *zip(*samples, strict=True), weights)):
         streams = _as_streams(samples, weights)
-        return represent_streams(streams, checkpoint=checkpoint, progress=progress, **lifting)
-    return _represent_stacked(_stack_samples(samples, weights), lifting)
+        return represent_streams(
+            streams, lifting, rng=rng, checkpoint=checkpoint, progress=progress
+        )
+    return represent_in_memory(lifting, samples, weights=weights, rng=rng)
+
+
+def represent_in_memory(
+    lifting: Lifting,
+    samples: list[tuple[Points, Any]],
+    *,
+    weights: list[Any] | None = None,
+    rng: RngLike = None,
+) -> Representation:
+    """The same for points and partitions that are known to be in memory."""
+    stacked = _stack_samples(samples, [None] * len(samples) if weights is None else weights)
+    lift, sums = lift_samples([*stacked], lifting, make_rng(rng))
+    return _assemble([stack for _, stack in stacked], lift, sums)
 
 
 def represent_streams(
     streams: list[Stream],
+    lifting: Lifting,
     *,
     rng: RngLike = None,
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
-    **lifting: Any,
 ) -> Representation:
-    """The same for points that come in blocks; few of them are read into memory."""
-    file = None
+    """The same for points that are read in blocks; few of them are read into memory."""
+    generator = make_rng(rng)
     if all(stream.X is not None for stream in streams):
-        file = open_checkpoint(checkpoint, streams, {**lifting, "rng": rng})
-        rng = make_rng(rng)
-        made = lift_streams(streams, rng=rng, checkpoint=file, progress=progress, **lifting)
+        file = open_checkpoint(checkpoint, streams, lifting, rng)
+        made = lift_streams(streams, lifting, generator, checkpoint=file, progress=progress)
         if made is not None:
-            used, tally, _ = made
+            lift, tally, _ = made
             if file is not None:
                 file.remove()
-            return tally.finish(used)
-    samples = [stream.gather() for stream in streams]
-    return _represent_stacked(
-        _stack_samples(samples, [None] * len(samples)), {**lifting, "rng": rng}
-    )
-
-
-def _represent_stacked(stacked: _Stacked, lifting: dict[str, Any]) -> Representation:
-    used, V = lift_rows(stacked.samples, **lifting)
-    return stacked.representation(used, V)
+            return tally.finish(lift)
+    return represent_in_memory(lifting, [stream.gather() for stream in streams], rng=generator)
 
 
 def _as_streams(samples: list[tuple[Points, Any]], weights: list[Any]) -> list[Stream]:
-    """Samples that come in blocks; their partitions are numbered through where not named."""
+    """Samples that are read in blocks; partitions without names are numbered consecutively."""
     streams: list[Stream] = []
     names: list[Hashable] = []
     for (X, partitions), w in zip(samples, weights, strict=True):
@@ -198,28 +196,20 @@ def _as_streams(samples: list[tuple[Points, Any]], weights: list[Any]) -> list[S
     return streams
 
 
-def represent_scales(
+def represent_at_scales(
     samples: Iterable[tuple[Points, Any]],
     kernels: list[ShiftInvariant],
-    *,
-    lift: str = "auto",
-    n_components: int | None = None,
-    sampling: str = "auto",
+    lifting: Lifting,
     rng: RngLike = None,
 ) -> Iterator[Representation]:
     """The same clusters by kernels of one shape and several bandwidths, lifted in one pass."""
     stacked = _stack_samples(*_with_weights(samples, None))
-    lifted = lift_scales(
-        stacked.samples,
-        kernels,
-        lift=lift,
-        n_components=n_components,
-        sampling=sampling,
-        rng=rng,
-    )
-    return (stacked.representation(used, V) for used, V in lifted)
+    lifted = lift_samples_at_scales([*stacked], kernels, lifting, make_rng(rng))
+    stacks = [stack for _, stack in stacked]
+    return (_assemble(stacks, lift, V) for lift, V in lifted)
 
 
+@checked_keywords
 def cluster_distance(
     a: Any,
     b: Any,
@@ -227,10 +217,9 @@ def cluster_distance(
     *,
     Y: Points = None,
     normalise: bool = False,
-    kernel: Any = "gaussian",
-    bandwidth: Any = "median",
-    lift: Any = "exact",
-    n_components: int | None = None,
+    kernel: KernelLike = "gaussian",
+    bandwidth: BandwidthLike = "median",
+    lift: LiftLike = "exact",
     weights: Any = None,
     rng: RngLike = None,
 ) -> float:
@@ -239,7 +228,7 @@ def cluster_distance(
     .. math:: d(C, C')^2 = κ(C, C) + κ(C', C') - 2κ(C, C'), \quad
               κ(C, C') = \sum_{x, y} w(x) p(C|x)\, w(y) p(C'|y)\, κ(x, y)
 
-    Exactly by O(|C||C′|) kernel values, or with ``lift="fourier"`` in O((|C| + |C′|) ρ).
+    Exact by O(|C||C′|) kernel values, or with ``lift="fourier"`` in O((|C| + |C′|) ρ).
 
     Parameters
     ----------
@@ -251,6 +240,8 @@ def cluster_distance(
         The points of b, where they are others than those of a.
     normalise : bool
         Scale both vectors to unit length, so that only shape and place count, not size.
+    kernel, bandwidth, lift, rng
+        As for :func:`represent`.
     weights : (n,) array-like, optional
         Only for one point set.
 
@@ -261,6 +252,7 @@ def cluster_distance(
     >>> round(cluster_distance([1, 1, 1, 0], [0, 1, 1, 1], None, kernel="discrete") ** 2, 12)
     2.0
     """
+    lifting = Lifting.of(kernel, bandwidth, lift)
     if Y is not None and weights is not None:
         raise ValueError("weights with Y are ambiguous; scale the memberships a and b instead")
     R = [_one_cluster(c, name, weights) for c, name in ((a, "a"), (b, "b"))]
@@ -276,34 +268,23 @@ def cluster_distance(
             (points, MatrixRows(sp.csr_array(r[:, None])))
             for points, r in zip((X, Y), R, strict=True)
         ]
-    _, V = lift_rows(
-        samples, kernel=kernel, bandwidth=bandwidth, lift=lift, n_components=n_components, rng=rng
-    )
+    _, V = lift_samples(samples, lifting, make_rng(rng))
     if normalise:
         V = unit_rows(V, ("a", "b"))
     return float(np.linalg.norm(V[0] - V[1]))
 
 
-@dataclass(frozen=True, eq=False)
-class _Stacked:
-    """Samples with their partitions side by side, and what those are called."""
-
-    samples: list[Sample]
-    partition_names: list[Hashable]
-
-    def representation(self, lift: Lift, sums: FloatArray) -> Representation:
-        stacks = [R for _, R in self.samples if isinstance(R, Stack)]
-        firsts = np.cumsum([0] + [len(stack.partitions) for stack in stacks])
-        owners = [stack.owner + i for stack, i in zip(stacks, firsts, strict=False)]
-        return Representation(
-            sums=sums,
-            cluster_weights=np.concatenate([stack.cluster_weights for stack in stacks]),
-            total_weights=np.concatenate([stack.total_weights for stack in stacks]),
-            owner=np.concatenate(owners),
-            cluster_names=tuple(name for stack in stacks for name in stack.cluster_names),
-            partition_names=tuple(self.partition_names),
-            lift=lift,
-        )
+def _assemble(stacks: list[Stack], lift: Lift, sums: FloatArray) -> Representation:
+    firsts = np.cumsum([0] + [len(stack.partitions) for stack in stacks])
+    return Representation(
+        sums=sums,
+        cluster_weights=np.concatenate([stack.cluster_weights for stack in stacks]),
+        total_weights=np.concatenate([stack.total_weights for stack in stacks]),
+        owner=np.concatenate([stack.owner + i for stack, i in zip(stacks, firsts, strict=False)]),
+        cluster_names=tuple(name for stack in stacks for name in stack.cluster_names),
+        partition_names=tuple(name for stack in stacks for name in stack.partitions),
+        lift=lift,
+    )
 
 
 def _with_weights(
@@ -319,8 +300,8 @@ def _with_weights(
     return samples, sample_weights
 
 
-def _stack_samples(samples: list[tuple[Points, Any]], weights: list[Any]) -> _Stacked:
-    stacked: list[Sample] = []
+def _stack_samples(samples: list[tuple[Points, Any]], weights: list[Any]) -> list[StackedSample]:
+    stacked: list[StackedSample] = []
     names: list[Hashable] = []
     for (X, partitions), w in zip(samples, weights, strict=True):
         named = as_partitions(partitions, w)
@@ -329,7 +310,7 @@ def _stack_samples(samples: list[tuple[Points, Any]], weights: list[Any]) -> _St
         stacked.append((X, Stack(named)))
         names += named
     _check_different(names)
-    return _Stacked(stacked, names)
+    return stacked
 
 
 def _check_different(names: list[Hashable]) -> None:
@@ -341,7 +322,7 @@ def _one_cluster(cluster: Any, name: str, weights: Any) -> FloatArray:
     try:
         p = as_numbers(cluster, f"cluster {name}")
     except TypeError:
-        raise TypeError(f"{name} must be true or false, or p(C|x), for each point") from None
+        raise TypeError(f"{name} must be Boolean, or p(C|x), for each point") from None
     if p.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got shape {p.shape}")
     if not ((p >= 0) & (p <= 1)).all():

@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._util.files import replacing
-from .._util.memory import most_file_bytes
+from .._util.files import atomic_write
+from .._util.memory import max_file_bytes
 from .._util.typing import Array
-from ..lifts.base import Lift
-from ..lifts.exact import SpanLift
-from ..lifts.fourier import FourierLift
-from ..lifts.grid import GridLift
-from ..lifts.nystroem import NystromLift
-from ..lifts.structured import StructuredLift
 
-__all__ = [
-    "lift_from_state",
-    "lift_to_state",
-    "name_from_json",
-    "name_to_json",
-    "read_npz",
-    "write_npz",
-]
+if TYPE_CHECKING:
+    from ..lifts.base import Lift
 
-Storable = FourierLift | StructuredLift | GridLift | NystromLift | SpanLift
-_STORABLE: dict[str, type[Storable]] = {
-    lift.kind: lift for lift in (FourierLift, StructuredLift, GridLift, NystromLift, SpanLift)
+
+# Imported when a lift of that kind is read, so that this module depends on none of them.
+_LIFTS = {
+    "fourier": ("fourier", "FourierLift"),
+    "structured": ("structured", "StructuredLift"),
+    "grid": ("grid", "GridLift"),
+    "nystroem": ("nystroem", "NystroemLift"),
+    "exact": ("exact", "SpanLift"),
 }
 
 
@@ -41,7 +35,7 @@ def write_npz(path: str | PathLike[str], values: dict[str, Any], arrays: dict[st
     for name, array in arrays.items():
         if np.asarray(array).dtype.hasobject:
             raise ValueError(f"{name} holds Python objects, which cannot be stored without pickle")
-    with replacing(target) as temporary, open(temporary, "wb") as file:
+    with atomic_write(target) as temporary, open(temporary, "wb") as file:
         np.savez(file, values=np.array(json.dumps(values)), allow_pickle=False, **arrays)
 
 
@@ -50,7 +44,7 @@ def read_npz(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Array
         # np.load leaves a path it opened itself open when the content is not what it expects.
         with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as file:
             size = sum(member.file_size for member in file.zip.infolist())
-            if size > most_file_bytes():
+            if size > max_file_bytes():
                 raise ValueError(f"it holds {size / 2**30:,.1f} GiB; set LIFTCLUSTER_FILE_GIB")
             arrays = {name: file[name] for name in file.files}
         values = json.loads(str(arrays.pop("values")))
@@ -72,7 +66,9 @@ def lift_from_state(values: dict[str, Any], arrays: dict[str, Array]) -> Lift:
     for name, array in arrays.items():
         if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
             raise ValueError(f"{name} must be finite numbers")
-    return _STORABLE[values["kind"]].from_state(values, arrays)
+    module, name = _LIFTS[values["kind"]]
+    lift: Any = getattr(import_module(f"..lifts.{module}", __package__), name)
+    return lift.from_state(values, arrays)
 
 
 def name_to_json(name: Hashable) -> Any:

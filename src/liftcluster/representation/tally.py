@@ -11,15 +11,11 @@ import numpy as np
 from .._util.typing import Array, FloatArray, IntArray, Points
 from .._util.validation import check_same_length
 from ..lifts.base import Lift
-from ..partitions.blocks import Block, as_block
-from ..partitions.partition import NOTHING, warn_of_dropped
+from ..partitions.partition import EMPTY_SHARE, Block, as_block, warn_dropped_clusters
 from ..partitions.stack import Stack
-from .representation import Representation
+from .representation import Representation, add_fields
 from .storage import name_from_json, name_to_json
 
-__all__ = ["Tally"]
-
-Key = tuple[Hashable, Hashable]  # names of a partition and of one of its clusters
 Order = tuple[Hashable, ...] | None
 
 _ARRAY_FIELDS = ("sums", "cluster_weights", "total_weights", "owner", "sizes", "hard")
@@ -27,20 +23,19 @@ _ARRAY_FIELDS = ("sums", "cluster_weights", "total_weights", "owner", "sizes", "
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally:
-    r"""What blocks of points add to the clusters of some partitions.
+    r"""Sums of lifted points for each cluster, which add up over blocks of points.
 
     .. math:: Φ(C) = \sum_{\text{blocks}} \sum_{x \in \text{block}} w(x)\, p(C|x)\, φ(x)
 
-    A commutative monoid up to rounding and the order of clusters that do not sort: ``a + b``
-    matches clusters by the names of their partition and their own. It holds no points and no lift,
-    so it is small to send and to store; ``finish(lift)`` makes the Representation that the points
-    would have had in memory.
+    ``a + b`` matches clusters by the names of their partition and their own; the order of addition
+    changes rounding only. It holds no points and no lift, so it is small to send and to store;
+    ``finish(lift)`` returns the Representation that the points would have in memory.
 
     Examples
     --------
     >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [5.0], [6.0]]
-    >>> lift = lc.make_lift(X, lift="fourier", bandwidth=2.0, n_components=64, rng=0)
+    >>> lift = lc.make_lift(X, lift=lc.Fourier(64), bandwidth=2.0, rng=0)
     >>> parts = [Tally.of(lift, X[i : i + 2], {"p": labels})
     ...          for i, labels in ((0, ["b", None]), (2, ["a", "b"]))]
     >>> (parts[0] + parts[1]).finish(lift).cluster_names
@@ -98,13 +93,6 @@ class Tally:
             orders=tuple(block.order for block in blocks.values()),
         )
 
-    @property
-    def keys(self) -> list[Key]:
-        return [
-            (self.partition_names[i], name)
-            for i, name in zip(self.owner, self.cluster_names, strict=True)
-        ]
-
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
@@ -113,51 +101,27 @@ class Tally:
                 f"tallies of {self.sums.shape[1]} and {other.sums.shape[1]} components were made "
                 "by different lifts; make one lift and use it for all blocks"
             )
-        partitions = tuple(dict.fromkeys(self.partition_names + other.partition_names))
-        keys = list(dict.fromkeys(self.keys + other.keys))
-        at = {key: i for i, key in enumerate(keys)}
-        place = {name: i for i, name in enumerate(partitions)}
-        parts = [
-            (t, [at[key] for key in t.keys], [place[name] for name in t.partition_names])
-            for t in (self, other)
-        ]
-
-        def added(field: str, shape: tuple[int, ...], *, by_cluster: bool) -> Array:
-            total = np.zeros(shape, dtype=getattr(self, field).dtype)
-            for t, clusters, owners in parts:
-                total[clusters if by_cluster else owners] += getattr(t, field)
-            return total
-
-        hard = np.ones(len(partitions), dtype=bool)
-        for t, _, owners in parts:
-            hard[owners] &= t.hard
-        return Tally(
-            sums=added("sums", (len(keys), self.sums.shape[1]), by_cluster=True),
-            cluster_weights=added("cluster_weights", (len(keys),), by_cluster=True),
-            total_weights=added("total_weights", (len(partitions),), by_cluster=False),
-            owner=np.array([place[name] for name, _ in keys], dtype=np.int64),
-            sizes=added("sizes", (len(partitions),), by_cluster=False),
-            hard=hard,
-            cluster_names=tuple(name for _, name in keys),
-            partition_names=partitions,
-            orders=tuple(_joined_order(name, self, other) for name in partitions),
-        )
+        added = add_fields((self, other), ("sums", "cluster_weights"), ("total_weights", "sizes"))
+        names = added["partition_names"]
+        hard = dict.fromkeys(names, True)
+        for part in (self, other):
+            for name, is_hard in zip(part.partition_names, part.hard.tolist(), strict=True):
+                hard[name] &= is_hard
+        orders = tuple(_joined_order(name, self, other) for name in names)
+        return Tally(**added, hard=np.array(list(hard.values())), orders=orders)
 
     def in_order(self) -> Tally:
-        """Clusters as they come in memory, partition by partition, those without weight left out.
-
-        Sorted where they can be, else by appearance; columns of memberships as they are.
-        """
+        """Clusters in the order that they have in memory, without those of weight zero."""
         rows, empty = [], []
         for i, name in enumerate(self.partition_names):
             own = _ordered(np.flatnonzero(self.owner == i), self.cluster_names, self.orders[i])
             weights = self.cluster_weights[own]
             _check_some_weight(self, i, name, weights)
-            kept = weights > NOTHING * self.total_weights[i]
+            kept = weights > EMPTY_SHARE * self.total_weights[i]
             rows.append(own[kept])
             empty += [self.cluster_names[j] for j in own[~kept]]
         if empty:
-            warn_of_dropped(empty)
+            warn_dropped_clusters(empty)
         chosen = np.concatenate(rows)
         return replace(
             self,
@@ -210,7 +174,7 @@ class Tally:
         )
 
     def __sizeof__(self) -> int:
-        """What it takes to hold, and to send."""
+        """Bytes to hold and to send."""
         return sum(getattr(self, field).nbytes for field in _ARRAY_FIELDS) + 500
 
     def __repr__(self) -> str:
@@ -221,7 +185,7 @@ class Tally:
 
 
 def _sums(lift: Lift | None, X: Points, blocks: Mapping[Hashable, Block]) -> FloatArray:
-    """(s, ρ) sums; partitions that have nothing here cost nothing."""
+    """(s, ρ) sums; partitions without clusters in this block are skipped."""
     parts = {name: block.partition for name, block in blocks.items()}
     if lift is None:
         return np.zeros((sum(p.k for p in parts.values()), 0))
@@ -237,7 +201,7 @@ def _sums(lift: Lift | None, X: Points, blocks: Mapping[Hashable, Block]) -> Flo
 
 
 def _joined_order(name: Hashable, a: Tally, b: Tally) -> Order:
-    """The order that both know, what only the second knows coming last; none where one has none."""
+    """The order of the first tally, then what only the second has; None if one has none."""
     known = [dict(zip(t.partition_names, t.orders, strict=True)) for t in (a, b)]
     orders = [own[name] for own in known if name in own]
     if any(order is None for order in orders):

@@ -1,4 +1,4 @@
-"""Columns of Parquet and CSV files as points and labels, read in batches by pyarrow."""
+"""Columns of Parquet, Arrow and CSV files as points and labels, read in batches by pyarrow."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .._util.extras import needs
 from .._util.typing import Array
 from .sources import Origin, Source
 
-__all__ = ["TableScan", "scan_table"]
-
 _BATCH_ROWS = 2**17
-# Cells of text that say there is nothing, as pandas, R and NumPy write them.
-_WORDS_FOR_NOTHING = ("na", "n/a", "nan", "none", "null", "<na>", "#n/a", "#na", "-nan")
+# Text for missing values, as pandas, R and NumPy write them.
+_WORDS = ("", "na", "n/a", "nan", "none", "null", "<na>", "#n/a", "#na", "-nan", "NaN", "-NaN")
+_CASES = (str, str.upper, str.capitalize, str.title)
+_MISSING = sorted({case(word) for word in _WORDS for case in _CASES})
 
 
 def scan_table(
@@ -30,10 +30,11 @@ def scan_table(
     Parameters
     ----------
     paths : path, pattern such as "points-*.parquet", folder, or sequence of paths
-        Files of one kind with the same columns, one after another; those of a pattern by name.
+        Files of one format with the same columns, read one after another; those that match a
+        pattern in the order of their names.
     format : str, optional
-        "parquet", "csv", "tsv", "feather" (or another of pyarrow's); by default what the ending
-        of the first file says.
+        "parquet", "csv", "tsv", "feather" (or another format of pyarrow); by default from the
+        extension of the first file.
 
     Returns
     -------
@@ -53,7 +54,10 @@ def scan_table(
     >>> rep.cluster_names
     ('a', 'b')
     """
-    pyarrow = _needed()
+    try:
+        pyarrow = importlib.import_module("pyarrow.dataset")
+    except ImportError:
+        raise ImportError(needs("pyarrow", "reading tables in batches")) from None
     files = _files(paths)
     kind = format or _format_of(files[0])
     how: Any = kind
@@ -61,9 +65,7 @@ def scan_table(
         csv = importlib.import_module("pyarrow.csv")
         how = pyarrow.CsvFileFormat(
             parse_options=csv.ParseOptions(delimiter="," if kind == "csv" else "\t"),
-            convert_options=csv.ConvertOptions(
-                null_values=["", *_spellings(_WORDS_FOR_NOTHING)], strings_can_be_null=True
-            ),
+            convert_options=csv.ConvertOptions(null_values=_MISSING, strings_can_be_null=True),
         )
     try:
         data = pyarrow.dataset(files if len(files) > 1 else files[0], format=how)
@@ -85,18 +87,16 @@ class TableScan(Origin):
 
     @cached_property
     def n(self) -> int | None:  # type: ignore[override]
-        """Rows, where the files say so themselves; counting the lines of others takes a look."""
+        """Number of rows, if the files store it; others would have to be read."""
         return int(self.data.count_rows()) if self.counts_quickly else None
 
     def __getitem__(self, columns: str | list[str]) -> Source:
         names = [columns] if isinstance(columns, str) else list(columns)
         missing = [name for name in names if name not in self.names]
         if missing or not names:
-            shown = ", ".join(map(repr, self.names[:12])) + (
-                ", ..." if len(self.names) > 12 else ""
-            )
-            asked = repr(missing[0]) if missing else "no column at all"
-            raise KeyError(f"the table has no column {asked}; its columns are {shown}")
+            problem = f"the table has no column {missing[0]!r}" if missing else "choose a column"
+            shown = [*map(repr, self.names[:12]), *["..."] * (len(self.names) > 12)]
+            raise KeyError(f"{problem}; its columns are {', '.join(shown)}")
         return Source(self, columns if isinstance(columns, str) else tuple(names))
 
     def chunks(self, parts: Sequence[Hashable], start: int) -> Iterator[tuple[Any, ...]]:
@@ -110,7 +110,7 @@ class TableScan(Origin):
                 columns=list(wanted),
                 schema=self._schema_of(fragment, wanted),
                 batch_size=_BATCH_ROWS,
-                batch_readahead=2,  # pyarrow's own choice of 16 is for those with memory to spare
+                batch_readahead=2,  # the default of 16 takes much memory
                 fragment_readahead=1,
             )
             for batch in batches:
@@ -121,10 +121,10 @@ class TableScan(Origin):
                 skip = 0
 
     def _schema_of(self, fragment: Any, wanted: Iterable[str]) -> Any:
-        """The columns of a file as the first file has them, numbers as this file has them.
+        """The schema of the first file, but with the numeric types of this file.
 
-        pyarrow would take a column that is not there for one of nothing but gaps, and round
-        numbers to the kind of the first file.
+        By default pyarrow reads missing columns as missing values, and rounds numbers to the types
+        of the first file.
         """
         schema, own = self.data.schema, fragment.physical_schema
         for name in wanted:
@@ -163,18 +163,12 @@ def _is_number(kind: Any) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind))
 
 
-def _spellings(words: Iterable[str]) -> list[str]:
-    """Words in small and in large letters, and as NaN and None have them."""
-    made = [(word, word.upper(), word.capitalize(), word.title()) for word in words]
-    return sorted({"NaN", "-NaN", *(spelling for same in made for spelling in same)})
-
-
 def _columns(part: Hashable) -> tuple[str, ...]:
     return (part,) if isinstance(part, str) else tuple(part)  # type: ignore[arg-type]
 
 
 def _array(batch: Any, part: Hashable) -> Array:
-    """One column as labels or weights, several as rows of numbers."""
+    """One column as labels or weights, several as a matrix of numbers."""
     if isinstance(part, str):
         return _values(batch.column(part))
     columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in _columns(part)]
@@ -194,7 +188,7 @@ def _values(column: Any) -> Array:
         names = np.array([*coded.dictionary.to_pylist(), None], dtype=object)
         return names[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
     if column.null_count and kind.startswith(("int", "uint", "bool")):
-        return np.array(column.to_pylist(), dtype=object)  # floats would merge large ones
+        return np.array(column.to_pylist(), dtype=object)  # floats would round large ones
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
@@ -210,17 +204,12 @@ def _files(paths: Any) -> list[str]:
 
 
 def _format_of(path: str) -> str:
+    kinds = {
+        ".tsv": "tsv",
+        ".txt": "tsv",
+        ".csv": "csv",
+        ".feather": "feather",
+        ".arrow": "feather",
+    }
     name = path.lower().removesuffix(".gz")
-    if name.endswith((".tsv", ".txt")):
-        return "tsv"
-    for ending, kind in {".csv": "csv", ".feather": "feather", ".arrow": "feather"}.items():
-        if name.endswith(ending):
-            return kind
-    return "parquet"
-
-
-def _needed() -> Any:
-    try:
-        return importlib.import_module("pyarrow.dataset")
-    except ImportError:
-        raise ImportError(needs("pyarrow", "reading tables in batches")) from None
+    return next((kind for ending, kind in kinds.items() if name.endswith(ending)), "parquet")

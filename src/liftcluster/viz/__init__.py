@@ -1,4 +1,4 @@
-"""Plots, layouts, colours and the report page."""
+"""Plots with matplotlib, and the report in HTML."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Consensus from labels alone: against planted answers, literal formulas and the methods' laws."""
+"""Consensus from labels only: planted clusters, literal formulas and invariances."""
 
 import sys
 from functools import partial
@@ -13,15 +13,15 @@ from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
 from liftcluster.combination.methods import graph, spectral
-from liftcluster.combination.methods.bipartite import lwgp
 from liftcluster.combination.methods.evidence import (
     average_linkage,
     cluster_reliability,
     evidence,
     lwea,
+    lwgp,
 )
 from liftcluster.combination.methods.graph import cspa, hbgf, hgpa, mcla
-from liftcluster.combination.methods.spectral import normalised_cut, transfer_cut
+from liftcluster.combination.methods.spectral import normalised_cut
 from liftcluster.combination.methods.voting import majority
 from support import oracles_consensus as oracle
 from support.amount import examples
@@ -48,7 +48,7 @@ def solve(method, labels, k, *, weights=None, seed=0, **options):
 
 
 @given(label_arrays(), st.floats(0.1, 2))
-def test_reliability_is_the_formula(labels, theta):
+def test_cluster_reliability_equals_its_formula(labels, theta):
     w = np.random.default_rng(1).uniform(0.5, 2, len(labels))
     expected = np.concatenate(oracle.reliability(labels, theta, w))
     u = cluster_reliability(tuples_of(labels, w), theta)
@@ -59,10 +59,10 @@ def test_reliability_is_the_formula(labels, theta):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_weighted_average_linkage_is_scipys_on_repeated_points(seed):
+def test_weighted_average_linkage_equals_scipy_on_repeated_points(seed):
     rng = np.random.default_rng(seed)
     t, k = 12, 4
-    S = rng.uniform(0, 0.9, (t, t))  # no two alike, so the answer is unique
+    S = rng.uniform(0, 0.9, (t, t))  # no ties, so the answer is unique
     S = np.maximum(S, S.T)
     np.fill_diagonal(S, 1)
     counts = rng.integers(1, 5, t)
@@ -76,7 +76,7 @@ def test_weighted_average_linkage_is_scipys_on_repeated_points(seed):
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("method", [evidence, lwea])
-def test_evidence_is_average_linkage_on_the_points(method, missing):
+def test_evidence_equals_average_linkage_of_the_co_association(method, missing):
     compared = 0
     for seed in range(examples(40)):
         rng = np.random.default_rng(seed)
@@ -94,33 +94,35 @@ def test_evidence_is_average_linkage_on_the_points(method, missing):
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("seed", range(5))
-def test_lwgp_is_the_dense_transfer_cut_of_the_points(seed, missing):
+def test_lwgp_equals_the_dense_transfer_cut(seed, missing):
     labels = noisy_copies(np.random.default_rng(seed), 60, 3, 6, 0.2, missing)[1]
     expected = oracle.transfer_cut(labels, oracle.reliability(labels, 0.4), 3)
     assert oracle.same_clusters(solve(lwgp, labels, 3), expected)
 
 
-def test_edges_among_clusters_move_the_transfer_cut():
+def test_edges_among_clusters_change_the_cut():
     B = np.kron(np.eye(4), np.ones((5, 1)))  # four clusters that share no point
     for pairs in ([(0, 1), (2, 3)], [(0, 2), (1, 3)]):
         extra = np.zeros((4, 4))
         for a, b in pairs:
             extra[a, b] = extra[b, a] = 1.0
-        parts = transfer_cut(sp.csr_array(B), np.ones(20), 2, extra=extra, rng=0)[::5]
+        A, walk = spectral.cluster_affinity(sp.csr_array(B), np.ones(20))
+        Y = walk @ spectral.top_eigenvectors(A + extra, 2)
+        parts = spectral.unit_kmeans(Y, np.ones(20), 2, np.random.default_rng(0))[::5]
         assert {frozenset(np.flatnonzero(parts == c).tolist()) for c in (0, 1)} == {
             frozenset(pair) for pair in pairs
         }
 
 
 @given(label_arrays())
-def test_majority_is_the_components_of_the_graph_of_majorities(labels):
+def test_majority_equals_connected_components_of_the_majority_graph(labels):
     known = (labels >= 0).any(axis=1)
     found = solve(majority, labels, None)
     assert oracle.same_clusters(found[known], oracle.majority(labels)[known])
     assert sorted(set(found)) == list(range(len(set(found))))
 
 
-def test_majority_works_in_blocks(monkeypatch):
+def test_majority_is_the_same_in_blocks(monkeypatch):
     labels = noisy_copies(np.random.default_rng(0), 200, 4, 9, 0.1)[1]
     whole = solve(majority, labels, None)
     monkeypatch.setattr(
@@ -132,7 +134,7 @@ def test_majority_works_in_blocks(monkeypatch):
 
 
 @needs_metis
-def test_cspa_cuts_the_literal_graph_where_the_limit_is_not_reached():
+def test_cspa_below_the_limit_cuts_the_co_association_graph():
     labels = noisy_copies(np.random.default_rng(0), 90, 3, 5, 0.3, 0.1)[1]
     labels = labels[(labels >= 0).any(axis=1)]
     tuples = tuples_of(labels)
@@ -145,7 +147,7 @@ def test_cspa_cuts_the_literal_graph_where_the_limit_is_not_reached():
 
 @needs_metis
 @pytest.mark.parametrize("seed", range(5))
-def test_mcla_is_its_definition_on_the_points(seed):
+def test_mcla_equals_its_definition(seed):
     rng = np.random.default_rng(seed)
     truth = np.arange(90) % 3
     columns = [
@@ -164,7 +166,7 @@ def test_mcla_is_its_definition_on_the_points(seed):
     np.testing.assert_array_equal(solve(mcla, labels, 3, seed=seed)[known], expected[known])
 
 
-def test_mcla_votes_by_means_and_not_by_numbers_of_clusters(monkeypatch):
+def test_mcla_assigns_by_mean_not_total_association(monkeypatch):
     labels = np.array([[0, 0, 0], [1, 1, 1], [2, 0, 0], [0, 0, 1]])
     # Clusters 0 1 2 | 0 1 | 0 1: five in the first meta-cluster, the last two in the second.
     monkeypatch.setattr(graph, "_metis", lambda *_: np.array([0, 0, 0, 0, 0, 1, 1]))
@@ -182,7 +184,7 @@ def test_grouping_beyond_the_limit_keeps_the_planted_clusters(method):
 
 
 def projector(S, k):
-    """Literal: on the first k eigenvectors of the normalised similarities."""
+    """Literal projection onto the first k eigenvectors of the normalised similarities."""
     d = S.sum(axis=1)
     values, vectors = np.linalg.eigh(S / np.sqrt(np.outer(d, d)))
     Y = vectors[:, np.argsort(values)[::-1][:k]]
@@ -195,7 +197,7 @@ def directions(P):
 
 
 @pytest.fixture
-def given_to_k_means(monkeypatch):
+def kmeans_inputs(monkeypatch):
     seen = []
     kmeans = spectral.unit_kmeans
     monkeypatch.setattr(
@@ -205,21 +207,21 @@ def given_to_k_means(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_cspa_by_eigenvectors_cuts_the_normalised_co_association(seed, given_to_k_means):
+def test_cspa_by_eigenvectors_cuts_the_normalised_co_association(seed, kmeans_inputs):
     labels = noisy_copies(np.random.default_rng(seed), 80, 3, 5, 0.35)[1]
     labels[:50, 0] = 0  # so that degrees differ
     solve(cspa, labels, 3, partitioner="spectral")
-    Y = given_to_k_means[0][tuples_of(labels).inverse]
+    Y = kmeans_inputs[0][tuples_of(labels).inverse]
     np.testing.assert_allclose(Y @ Y.T, projector(oracle.co_association(labels), 3), atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_normalised_cut_uses_the_normalised_eigenvectors(seed, given_to_k_means):
+def test_the_normalised_cut_uses_the_normalised_eigenvectors(seed, kmeans_inputs):
     labels = noisy_copies(np.random.default_rng(seed), 60, 3, 5, 0.35)[1]
     labels[:40, 0] = 0
     A = oracle.co_association(labels)
     normalised_cut(A, np.ones(60), 3, rng=0)
-    Y = given_to_k_means[0]
+    Y = kmeans_inputs[0]
     np.testing.assert_allclose(directions(Y @ Y.T), directions(projector(A, 3)), atol=1e-9)
 
 
@@ -251,12 +253,12 @@ def test_consensus_of_identical_partitions_is_that_partition(method):
 
 @pytest.mark.parametrize(("m", "noise"), [(3, 0.02), (9, 0.15)])
 @pytest.mark.parametrize("method", [*ON_METIS, *ALONE])
-def test_noisy_copies_of_planted_clusters_give_the_clusters_back(method, m, noise):
+def test_planted_clusters_are_recovered_from_noisy_copies(method, m, noise):
     truth, labels = noisy_copies(np.random.default_rng(0), 300, 3, m, noise)
     assert adjusted_rand_score(solve(method, labels, 3), truth) > 0.95
 
 
-def test_majority_finds_planted_clusters_until_a_chain_of_doubtful_points_joins_them():
+def test_majority_recovers_planted_clusters_unless_a_chain_joins_them():
     truth, labels = noisy_copies(np.random.default_rng(0), 300, 3, 9, 0.05)
     assert oracle.same_clusters(solve(majority, labels, None), truth)
     chain = np.array([[0] * 9, [0] * 5 + [1] * 4, [0] * 4 + [1] * 5, [1] * 9])
@@ -264,7 +266,7 @@ def test_majority_finds_planted_clusters_until_a_chain_of_doubtful_points_joins_
 
 
 @pytest.mark.parametrize("method", WITH_K)
-def test_partitions_that_only_split_the_planted_clusters_give_them_back(method):
+def test_planted_clusters_are_recovered_from_finer_partitions(method):
     rng = np.random.default_rng(0)
     truth = np.arange(600) % 3
     labels = np.column_stack([4 * truth + rng.integers(4, size=600) for _ in range(3)])
@@ -272,13 +274,13 @@ def test_partitions_that_only_split_the_planted_clusters_give_them_back(method):
     assert oracle.same_clusters(solve(method, labels, 3), truth)
 
 
-# laws
+# invariances
 
 
 @pytest.mark.parametrize(
     "method", [pytest.param(cspa, marks=needs_metis), evidence, lwea, majority]
 )
-def test_names_of_clusters_and_order_of_partitions_change_nothing(method):
+def test_relabelling_and_order_of_partitions_change_nothing(method):
     for seed in range(10):
         rng = np.random.default_rng(seed)
         labels = noisy_copies(rng, 80, 4, 6, 0.3, 0.1)[1]
@@ -304,7 +306,7 @@ def test_the_same_seed_gives_the_same_answer(method):
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_a_point_of_weight_two_is_two_points(method):
+def test_integer_weights_equal_repeated_points(method):
     rng = np.random.default_rng(0)
     labels = noisy_copies(rng, 60, 3, 5, 0.3)[1]
     counts = rng.integers(1, 4, 60)
@@ -313,7 +315,7 @@ def test_a_point_of_weight_two_is_two_points(method):
     np.testing.assert_array_equal(weighted[copies], solve(method, labels[copies], 3))
 
 
-def test_weights_move_average_linkage():
+def test_weights_change_average_linkage():
     # 1 and 2 merge first; the pair is nearer to 0 if 1 is heavy, and 3 is then on its own.
     S = np.array([[1, 0.6, 0, 0], [0.6, 1, 0.9, 0], [0, 0.9, 1, 0.5], [0, 0, 0.5, 1]])
     assert average_linkage(S.copy(), np.array([1.0, 9, 1, 1]), 2).tolist() == [0, 0, 0, 1]
@@ -322,7 +324,7 @@ def test_weights_move_average_linkage():
 
 @pytest.mark.parametrize("method", WITH_K)
 @pytest.mark.parametrize("seed", range(6))
-def test_k_clusters_asked_for_are_k_clusters_given(method, seed):
+def test_requested_number_of_clusters_is_returned(method, seed):
     rng = np.random.default_rng(seed)
     labels = noisy_copies(rng, 40, 3, 4, 0.4, 0.2)[1]
     w = rng.pareto(0.5, 40) + 1e-3  # a few points outweigh all others
@@ -344,7 +346,7 @@ def test_parts_that_metis_leaves_empty_are_filled():
 
 
 @pytest.mark.parametrize("method", WITH_K)
-def test_fewer_tuples_than_clusters_is_said(method):
+def test_fewer_tuples_than_clusters_warn(method):
     labels = np.array([[0, 0], [0, 0], [1, 0], [-1, -1]])
     with pytest.warns(UserWarning, match="5 clusters .* only 2 groups"):
         found = solve(method, labels, 5)
@@ -352,7 +354,7 @@ def test_fewer_tuples_than_clusters_is_said(method):
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_points_with_missing_labels_get_a_cluster_and_those_without_any_the_heaviest(method):
+def test_unlabelled_points_join_the_heaviest_cluster_and_partly_labelled_ones_theirs(method):
     truth = np.array([0] * 12 + [1] * 12 + [2] * 12)
     labels = np.repeat(truth[:, None], 3, axis=1)
     labels[0, 1:] = labels[13, :2] = labels[26, 1] = -1
@@ -371,7 +373,7 @@ def test_points_of_weight_zero_are_assigned_but_do_not_count(method):
     assert np.bincount(found[:60], minlength=found.max() + 1).min() > 0
 
 
-def test_majority_does_not_take_a_number_of_clusters():
+def test_majority_ignores_the_number_of_clusters():
     labels = noisy_copies(np.random.default_rng(0), 60, 4, 5, 0.05)[1]
     np.testing.assert_array_equal(solve(majority, labels, 2), solve(majority, labels, None))
 
@@ -398,7 +400,7 @@ def test_a_missing_partitioner_is_an_error_with_the_command_that_installs_it(
 
 
 @pytest.mark.parametrize("method", [cspa, mcla, hbgf])
-def test_without_metis_eigenvectors_stand_in_and_say_so(method, monkeypatch):
+def test_without_metis_the_spectral_partitioner_is_used_with_a_warning(method, monkeypatch):
     monkeypatch.setitem(sys.modules, "pymetis", None)
     truth, labels = noisy_copies(np.random.default_rng(0), 90, 3, 5, 0.2)
     with pytest.warns(UserWarning, match=r'partitioner="spectral".*pip install "pymetis>='):
@@ -408,10 +410,10 @@ def test_without_metis_eigenvectors_stand_in_and_say_so(method, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("method", "k", "options", "error", "says"),
+    ("method", "k", "options", "error", "message"),
     [
         (evidence, 0, {}, ValueError, "k must be at least 1"),
-        (lwgp, 2.0, {}, TypeError, "k must be a whole number"),
+        (lwgp, 2.0, {}, TypeError, "k must be an integer"),
         (lwea, 2, {"theta": 0}, ValueError, "theta must be positive"),
         (lwgp, 2, {"theta": -1}, ValueError, "theta must be positive"),
         (evidence, 2, {"limit": 1}, ValueError, "limit must be at least 2"),
@@ -425,28 +427,28 @@ def test_without_metis_eigenvectors_stand_in_and_say_so(method, monkeypatch):
         ),
     ],
 )
-def test_bad_settings_are_refused(method, k, options, error, says):
+def test_bad_settings_are_refused(method, k, options, error, message):
     labels = noisy_copies(np.random.default_rng(0), 30, 3, 3, 0.3)[1]
-    with pytest.raises(error, match=says):
+    with pytest.raises(error, match=message):
         solve(method, labels, k, **options)
 
 
 @pytest.mark.parametrize("method", ["cspa", "hgpa"])
 @WORSE
-def test_methods_that_balance_do_so_as_their_authors_have_it(method, monkeypatch):
+def test_balanced_methods_balance_points_unless_tuples_are_kept_whole(method, monkeypatch):
     """Whole tuples cannot be balanced; points can, and pieces of tuples nearly as well."""
     pytest.importorskip("mtkahypar" if method == "hgpa" else "pymetis")
     labels = np.repeat([0, 1, 2], [900, 60, 40])
     other = np.where(np.arange(1000) < 450, 0, labels + 1)
     inputs = [labels, labels, other]
-    whole = lc.consensus(inputs, 3, method=method, whole_tuples=True, rng=0)
+    whole = lc.consensus(inputs, 3, method=method, rng=0, method_options={"whole_tuples": True})
     assert np.bincount(whole.labels).max() >= 450
     for most in (3000, 0):
         monkeypatch.setattr("liftcluster.combination.by_labels._POINTS_AS_VERTICES", most)
         found = lc.consensus(inputs, 3, method=method, rng=0)
         assert np.bincount(found.labels).max() <= 1.1 * 1000 / 3
-    with pytest.raises(TypeError, match="whole_tuples"):
-        lc.consensus(inputs, 3, method="lwgp", whole_tuples=True)
+    with pytest.raises(ValueError, match="the method lwgp has no option 'whole_tuples'"):
+        lc.consensus(inputs, 3, method="lwgp", method_options={"whole_tuples": True})
 
 
 @WORSE
@@ -460,15 +462,21 @@ def test_hbgf_has_a_vertex_for_every_point_and_every_cluster(monkeypatch):
     monkeypatch.setattr("liftcluster.combination.methods.graph._metis", record)
     labels = np.arange(60) % 3
     inputs = [labels, labels, np.arange(60) % 4]
-    lc.consensus(inputs, 3, method="hbgf", partitioner="metis", rng=0)
-    lc.consensus(inputs, 3, method="hbgf", partitioner="metis", whole_tuples=True, rng=0)
+    lc.consensus(inputs, 3, method="hbgf", rng=0, method_options={"partitioner": "metis"})
+    lc.consensus(
+        inputs,
+        3,
+        method="hbgf",
+        rng=0,
+        method_options={"partitioner": "metis", "whole_tuples": True},
+    )
     assert seen == [60 + 10, 12 + 10]
 
 
 @pytest.mark.filterwarnings("ignore:the consensus is farther:UserWarning")
 @pytest.mark.parametrize("factor", [0.01, 0.1, 7.0, 1e6])
 @pytest.mark.parametrize("method", ["evidence", "lwea"])
-def test_the_unit_of_weights_does_not_choose_between_equal_similarities(method, factor):
+def test_scaling_weights_does_not_change_how_ties_are_broken(method, factor):
     parts = [[0, 0, 0, 1, 1, 0], [0, 0, 1, 0, 2, 2], [0, 0, 0, 0, 0, 0]]
     w = np.array([2.0, 2.0, 3.0, 3.0, 2.0, 2.0])
     one, two = (lc.consensus(parts, 2, method=method, weights=v) for v in (w, factor * w))

@@ -55,8 +55,8 @@ def literal_lift_graph(labels, w, X, k, h, *, placement, **graph):
 
 
 @pytest.fixture
-def given_to_k_means(monkeypatch):
-    """What lift_graph has unit_kmeans cluster: vectors, and their weights."""
+def kmeans_inputs(monkeypatch):
+    """Vectors and weights that lift_graph passes to unit_kmeans."""
     seen = []
     kmeans = lifted.unit_kmeans
     monkeypatch.setattr(
@@ -65,8 +65,8 @@ def given_to_k_means(monkeypatch):
     return seen
 
 
-def doubtful_problem(rng):
-    """Points of three clusters that are not well apart, four inputs with noise, weights."""
+def noisy_problem(rng):
+    """Points of three overlapping clusters, and four noisy inputs."""
     X, labels = separated_blobs(rng, 90, 2, k=3)
     inputs = noisy_inputs(rng, labels, m=4, share=0.25)
     inputs[1][rng.random(90) < 0.2] = -1
@@ -88,9 +88,9 @@ DEFAULTS = {"strength": 0.5, "power": 4.0, "placement": 0.9, "theta": 0.4}
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("m", [1, 4])
 @WORSE
-def test_lift_graph_is_its_formula(options, weighted, m, given_to_k_means):
+def test_lift_graph_equals_its_formula(options, weighted, m, kmeans_inputs):
     rng = np.random.default_rng(0)
-    X, inputs = doubtful_problem(rng)
+    X, inputs = noisy_problem(rng)
     inputs = inputs[-m:]
     w = rng.uniform(0.2, 3, 90) if weighted else np.ones(90)
     labels = np.column_stack(inputs)
@@ -103,19 +103,19 @@ def test_lift_graph_is_its_formula(options, weighted, m, given_to_k_means):
         bandwidth=0.7,
         weights=w if weighted else None,
         rng=0,
-        **options,
+        method_options=options,
     )
     assert found.n_clusters == 3
-    Y, weights = given_to_k_means[0]
-    # Eigenvectors have a sign each, inner products of points have not.
+    Y, weights = kmeans_inputs[0]
+    # Inner products do not depend on the signs of eigenvectors.
     np.testing.assert_allclose(Y @ Y.T, expected @ expected.T, atol=1e-9)
     np.testing.assert_array_equal(weights, w)
 
 
 @pytest.mark.parametrize("options", [{}, {"strength": 2.0, "power": 3.0, "theta": 0.7}])
-def test_the_graph_of_clusters_is_its_formula(options):
+def test_cluster_graph_equals_its_formula(options):
     rng = np.random.default_rng(0)
-    X, inputs = doubtful_problem(rng)
+    X, inputs = noisy_problem(rng)
     w = rng.uniform(0.2, 3, 90)
     partitions = [lc.Partition.from_labels(p, w) for p in inputs]
     rep, tuples = (
@@ -129,8 +129,8 @@ def test_the_graph_of_clusters_is_its_formula(options):
     np.testing.assert_allclose(walk.toarray()[tuples.inverse], expected[1], atol=1e-12)
 
 
-def test_inner_products_above_one_by_rounding_are_not_raised_to_a_power(monkeypatch):
-    X, inputs = doubtful_problem(np.random.default_rng(0))
+def test_inner_products_above_one_by_rounding_do_not_overflow(monkeypatch):
+    X, inputs = noisy_problem(np.random.default_rng(0))
     partitions = [lc.Partition.from_labels(p) for p in inputs]
     rep, tuples = lc.represent(X, partitions), LabelTuples.from_partitions(partitions)
     above = np.full((rep.s, rep.s), np.nextafter(1, 2))
@@ -139,33 +139,33 @@ def test_inner_products_above_one_by_rounding_are_not_raised_to_a_power(monkeypa
 
 
 @WORSE
-def test_a_point_of_weight_two_is_two_points_to_lift_graph(given_to_k_means):
+def test_lift_graph_with_integer_weights_equals_repeated_points(kmeans_inputs):
     rng = np.random.default_rng(0)
-    X, inputs = doubtful_problem(rng)
+    X, inputs = noisy_problem(rng)
     counts = rng.integers(0, 4, 90)
     copies = np.repeat(np.arange(90), counts)
     options = {"method": "lift_graph", "bandwidth": 0.7, "rng": 0}
     lc.consensus(inputs, 3, X, weights=counts, **options)
     lc.consensus([p[copies] for p in inputs], 3, X[copies], **options)
-    (weighted, _), (repeated, _) = given_to_k_means
+    (weighted, _), (repeated, _) = kmeans_inputs
     np.testing.assert_allclose(
         (weighted @ weighted.T)[np.ix_(copies, copies)], repeated @ repeated.T, atol=1e-9
     )
 
 
-def test_points_weigh_one_each_for_lift_graph_unless_given(given_to_k_means):
-    X, inputs = doubtful_problem(np.random.default_rng(0))
+def test_default_weights_of_lift_graph_are_one(kmeans_inputs):
+    X, inputs = noisy_problem(np.random.default_rng(0))
     partitions = [lc.Partition.from_labels(p) for p in inputs]
     rep, tuples = lc.represent(X, partitions), LabelTuples.from_partitions(partitions)
     lift_graph(tuples, 3, rep=rep, X=X, rng=np.random.default_rng(0))
     lift_graph(tuples, 3, rep=rep, X=X, weights=np.ones(90), rng=np.random.default_rng(0))
-    (Y, w), (Y1, w1) = given_to_k_means
+    (Y, w), (Y1, w1) = kmeans_inputs
     np.testing.assert_array_equal(Y, Y1)
     np.testing.assert_array_equal(w, w1)
 
 
-def test_lift_graph_goes_by_labels_where_places_say_nothing_of_them():
-    """Clusters that are scattered all over X, as domains of genes may be in space."""
+def test_lift_graph_relies_on_labels_if_positions_are_uninformative():
+    """Labels are independent of X."""
     rng = np.random.default_rng(0)
     labels = np.arange(600) % 3
     X = rng.standard_normal((600, 2))
@@ -177,8 +177,8 @@ def test_lift_graph_goes_by_labels_where_places_say_nothing_of_them():
 
 @pytest.mark.parametrize("k", [1, 2, 3])
 @WORSE
-def test_lift_graph_has_nothing_to_cut_in_one_cluster_or_a_tuple_each(k):
-    """Whoever shares all labels stays together, however far apart."""
+def test_lift_graph_keeps_points_with_equal_labels_together(k):
+    """One cluster, or one per tuple, leaves nothing to cut, however far apart the points are."""
     X = np.array([[0.0], [9], [0], [9], [1], [8], [5]])
     inputs = [[0, 0, 1, 1, 1, 1, -1], [0, 0, 0, 0, -1, -1, -1]]
     found = lc.consensus(inputs, k, X, method="lift_graph", rng=0)
@@ -189,17 +189,19 @@ def test_lift_graph_has_nothing_to_cut_in_one_cluster_or_a_tuple_each(k):
 
 
 @WORSE
-def test_lift_graph_without_links_and_placement_is_lwgp():
+def test_lift_graph_without_strength_and_placement_agrees_with_lwgp():
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 200, 2, k=4)
     inputs = noisy_inputs(rng, labels, share=0.4)
-    ours = lc.consensus(inputs, 4, X, method="lift_graph", strength=0, placement=0, rng=0)
+    ours = lc.consensus(
+        inputs, 4, X, method="lift_graph", rng=0, method_options={"strength": 0, "placement": 0}
+    )
     theirs = lc.consensus(inputs, 4, X, method="lwgp", rng=0)
     assert adjusted_rand_score(ours.labels, theirs.labels) > 0.99
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"placement": 1.5}, "placement must be between 0 and 1"),
         ({"placement": -0.1}, "placement must be between 0 and 1"),
@@ -210,22 +212,24 @@ def test_lift_graph_without_links_and_placement_is_lwgp():
         ({"theta": 0.0}, "theta must be positive"),
     ],
 )
-def test_bad_settings_of_lift_graph_are_refused(options, says):
+def test_bad_settings_of_lift_graph_are_refused(options, message):
     X, labels = separated_blobs(np.random.default_rng(0), 20, 2, k=2)
-    with pytest.raises(ValueError, match=f"^{says}"):
-        lc.consensus([labels, labels], 2, X, method="lift_graph", **options)
+    with pytest.raises(ValueError, match=f"^{message}"):
+        lc.consensus([labels, labels], 2, X, method="lift_graph", method_options=options)
 
 
-def test_settings_of_graphs_may_be_of_any_size_and_type():
+def test_lift_graph_options_may_be_very_large_or_fractions():
     from fractions import Fraction
 
     X, labels = blobs(np.random.default_rng(0), 20, 2, k=2)
     for options in ({"power": 1e300}, {"theta": 1.7e308}, {"theta": Fraction(1, 2)}):
-        found = lc.consensus([labels, labels % 2], 2, X, method="lift_graph", rng=0, **options)
+        found = lc.consensus(
+            [labels, labels % 2], 2, X, method="lift_graph", rng=0, method_options=options
+        )
         assert np.isfinite(found.memberships).all()
 
 
-def test_lift_graph_takes_whatever_can_become_an_array():
+def test_lift_graph_accepts_objects_with_an_array_method():
     class Arrayish:
         def __init__(self, values):
             self.values = values

@@ -1,6 +1,9 @@
 """Consensus of lifted cluster vectors: k-means, linkage and evidence against brute force and formulas."""
 
 import itertools
+from dataclasses import replace
+from functools import partial
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -30,6 +33,60 @@ def small_representation(seed, s_each=(3, 2, 3)):
     X = rng.standard_normal((40, 2))
     parts = [np.concatenate([np.arange(k), rng.integers(k, size=40 - k)]) for k in s_each]
     return lc.represent(X, parts, bandwidth=1.0, weights=rng.uniform(0.5, 2, 40))
+
+
+OPTIONS = {
+    "n_init": 2,
+    "linkage": "average",
+    "strength": 0.1,
+    "power": 2.0,
+    "placement": 0.5,
+    "theta": 0.5,
+    "limit": 100,
+    "partitioner": "spectral",
+    "imbalance": 0.1,
+}
+PACKAGES = {"hgpa": "mtkahypar", "cspa": "pymetis", "mcla": "pymetis", "hbgf": "pymetis"}
+
+
+@pytest.mark.parametrize(
+    "method", [m for m in lc.METHODS.values() if m.function], ids=attrgetter("name")
+)
+def test_a_method_accepts_exactly_the_options_it_declares(method):
+    if method.name in PACKAGES:
+        pytest.importorskip(PACKAGES[method.name])
+    X, labels = separated_blobs(np.random.default_rng(0), 30, 2, 3)
+    inputs = [lc.Partition.from_labels(p) for p in noisy_inputs(np.random.default_rng(1), labels)]
+    rep = lc.represent(X, inputs)
+    given = {"rep": rep, "X": X} if method.needs == "labels and vectors" else {}
+    first = rep if method.needs == "vectors" else LabelTuples.from_partitions(inputs)
+    for name, value in OPTIONS.items():
+        call = partial(method.function, first, 3, rng=np.random.default_rng(0), **given)
+        if name in method.options:
+            assert len(call(**{name: value}))
+        else:
+            with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+                call(**{name: value})
+    assert set(method.options) - set(OPTIONS) == set(method.more_options)
+    assert method.more_options == (("whole_tuples",) if method.balanced else ())
+
+
+def test_the_medoid_declares_a_measure_and_its_options():
+    assert set(lc.METHODS["medoid"].options) == {"measure", "measure_options"}
+
+
+def test_lift_km_computes_the_inner_products_once(monkeypatch):
+    rep = small_representation(0)
+    calls = []
+    inner_products = lc.Representation.inner_products
+    monkeypatch.setattr(
+        lc.Representation, "inner_products", lambda self: calls.append(1) or inner_products(self)
+    )
+    wide = replace(
+        rep, sums=np.pad(rep.sums, ((0, 0), (0, rep.s)))
+    )  # more components than clusters
+    lift_km(wide, 2, n_init=5, rng=np.random.default_rng(0))
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("seed", range(examples(5)))
@@ -69,7 +126,7 @@ def naive_ward(V, w, k):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_weighted_ward_is_the_naive_one_merge_by_merge(seed):
+def test_weighted_ward_equals_naive_ward(seed):
     rng = np.random.default_rng(seed)
     V, w = rng.standard_normal((12, 3)), rng.uniform(0.1, 2, 12)
     for k in range(1, 13):
@@ -78,7 +135,7 @@ def test_weighted_ward_is_the_naive_one_merge_by_merge(seed):
         assert adjusted_rand_score(found, naive_ward(V, w, k)) == 1
 
 
-def test_weighted_ward_with_equal_weights_is_scikit_learns():
+def test_weighted_ward_with_equal_weights_equals_scikit_learn():
     V = np.random.default_rng(0).standard_normal((40, 5))
     theirs = AgglomerativeClustering(6).fit(V).labels_
     assert adjusted_rand_score(weighted_ward(V, np.ones(40), 6), theirs) == 1
@@ -103,7 +160,7 @@ def naive_linkage(D, w, k, apart):
         ("single", lambda D, w, a, b: D[np.ix_(a, b)].min()),
     ],
 )
-def test_linkages_of_lifted_clusters_are_the_naive_ones(linkage, apart, seed):
+def test_linkages_of_lifted_clusters_equal_naive_linkage(linkage, apart, seed):
     rep = small_representation(seed, (3, 4, 5))
     D = np.array([[np.linalg.norm(u - v) for v in rep.vectors] for u in rep.vectors])
     for k in range(1, rep.s + 1):
@@ -113,7 +170,7 @@ def test_linkages_of_lifted_clusters_are_the_naive_ones(linkage, apart, seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_linkage_is_wards_unless_another_is_asked_for(seed):
+def test_default_linkage_is_ward(seed):
     rep = small_representation(seed, (3, 4, 5))
     for k in range(1, rep.s + 1):
         expected = naive_ward(rep.vectors, rep.masses, k)
@@ -122,7 +179,7 @@ def test_the_linkage_is_wards_unless_another_is_asked_for(seed):
 
 
 @pytest.mark.parametrize("linkage", ["ward", "average", "complete", "single"])
-def test_a_single_cluster_is_a_group_by_every_linkage(linkage):
+def test_single_cluster_is_one_group_with_every_linkage(linkage):
     rep = small_representation(0, (1,))
     assert lift_hac(rep, 1, linkage=linkage).tolist() == [0]
 
@@ -136,7 +193,7 @@ def test_k_means_is_never_worse_than_ward(seed):
     assert lift_ssd(rep, group_centres(rep, by_k_means, 5)) <= least + 1e-12
 
 
-def test_clusters_too_many_to_merge_are_grouped_by_k_means_alone(monkeypatch):
+def test_many_clusters_are_grouped_without_ward(monkeypatch):
     rep = small_representation(0)
     expected = lift_km(rep, 3, rng=np.random.default_rng(0))
     calls = []
@@ -151,7 +208,7 @@ def test_clusters_too_many_to_merge_are_grouped_by_k_means_alone(monkeypatch):
         assert len(calls) == times
 
 
-def test_clusters_that_lie_in_fewer_places_than_groups_warn_of_nothing():
+def test_fewer_distinct_vectors_than_groups_do_not_warn():
     X, labels = separated_blobs(np.random.default_rng(0), 60, 2, k=3)
     rep = lc.represent(X, [labels] * 3, bandwidth=1.0)
     codes = lift_km(rep, 5, rng=np.random.default_rng(0))
@@ -159,7 +216,7 @@ def test_clusters_that_lie_in_fewer_places_than_groups_warn_of_nothing():
 
 
 class Recorder(BaseEstimator):
-    """A clusterer that keeps what it is given, and calls the vectors by turns 5 and 7."""
+    """A clusterer that records its input and labels the vectors 5 and 7 in turn."""
 
     def __init__(self, n_clusters=1, n_components=1, random_state=None, seen=None):
         self.n_clusters, self.n_components = n_clusters, n_components
@@ -183,7 +240,7 @@ class PredictingRecorder(Recorder):
 
 @pytest.mark.parametrize("kind", [Recorder, PredictingRecorder])
 @pytest.mark.parametrize("lift", ["exact", "fourier"])
-def test_a_clusterer_is_given_vectors_weights_numbers_and_a_seed(kind, lift):
+def test_clusterer_receives_vectors_weights_n_clusters_and_random_state(kind, lift):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 40, 2, k=3)
     inputs = [labels, labels % 2]
@@ -202,7 +259,7 @@ def test_a_clusterer_is_given_vectors_weights_numbers_and_a_seed(kind, lift):
     assert len({settings["random_state"] for _, _, settings in seen}) == 100
 
 
-def test_lift_ssd_is_its_formula():
+def test_lift_ssd_equals_its_formula():
     rep = small_representation(1)
     centres = np.random.default_rng(0).standard_normal((3, rep.n_components))
     expected = sum(
@@ -212,8 +269,8 @@ def test_lift_ssd_is_its_formula():
     assert lift_ssd(rep, centres) == pytest.approx(expected)
 
 
-def test_evidence_between_clusters_that_share_no_place_is_none():
-    """With the discrete kernel lifted evidence sees only labels, as evidence accumulation does."""
+def test_lift_evidence_with_the_discrete_kernel_uses_only_labels():
+    """Positions do not matter, as in evidence accumulation."""
     rng = np.random.default_rng(0)
     labels = rng.integers(3, size=60)
     partitions = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, share=0.1)]
@@ -225,11 +282,11 @@ def test_evidence_between_clusters_that_share_no_place_is_none():
 
 @pytest.mark.parametrize("limit", [100, 6, 3, 2])
 @pytest.mark.parametrize("theta", [None, 0.4, 0.9])
-def test_lifted_evidence_is_its_formula(theta, limit):
-    """Of points with equal labels, or of the groups that they are gathered to beyond the limit."""
+def test_lift_evidence_equals_its_formula(theta, limit):
+    """For tuples of labels, or for the groups that replace them beyond the limit."""
     rng = np.random.default_rng(4)
     X, labels = separated_blobs(rng, 40, 2, k=3)
-    X = X / 4  # so close that every theta, and the limit, gives other clusters
+    X = X / 4  # so close that theta and the limit change the clusters
     inputs = noisy_inputs(rng, labels, m=3, share=0.4)
     inputs[1][::7] = -1
     partitions = [lc.Partition.from_labels(p) for p in inputs]
@@ -254,18 +311,18 @@ def test_lifted_evidence_is_its_formula(theta, limit):
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "says"),
+    ("options", "error", "message"),
     [
         ({"theta": 0.0}, ValueError, "theta must be positive"),
         ({"theta": "small"}, TypeError, "theta must be a number"),
         ({"limit": 1}, ValueError, "limit must be at least 2"),
-        ({"limit": 2.5}, TypeError, "limit must be a whole number"),
+        ({"limit": 2.5}, TypeError, "limit must be an integer"),
     ],
 )
-def test_bad_settings_of_lift_evidence_are_refused(options, error, says):
+def test_bad_settings_of_lift_evidence_are_refused(options, error, message):
     X, labels = separated_blobs(np.random.default_rng(0), 20, 2, k=2)
-    with pytest.raises(error, match=f"^{says}"):
-        lc.consensus([labels, labels], 2, X, method="lift_evidence", **options)
+    with pytest.raises(error, match=f"^{message}"):
+        lc.consensus([labels, labels], 2, X, method="lift_evidence", method_options=options)
 
 
 @pytest.mark.parametrize("s_each", [(2, 2), (4, 5), (3, 3, 4)])

@@ -38,7 +38,7 @@ def test_the_indicator_has_a_one_for_every_label(labels):
     np.testing.assert_allclose(tuples.overlaps(), overlaps, rtol=1e-12)
 
 
-def test_soft_partitions_are_hardened_and_clusters_that_never_lead_are_left_out():
+def test_soft_partitions_are_hardened_and_empty_clusters_dropped():
     soft = Partition.from_memberships([[0.6, 0.4, 0.0], [0.0, 0.4, 0.6], [0.0, 0.0, 0.0]])
     tuples = LabelTuples.from_partitions([soft, Partition.from_labels(["a", "a", "b"])])
     assert tuples.codes.tolist() == [[0, 0], [1, 0], [-1, 1]]
@@ -52,23 +52,23 @@ def test_tuples_are_read_only():
 
 
 @pytest.mark.parametrize(
-    ("partitions", "says"),
+    ("partitions", "message"),
     [
         ([], "no partitions"),
         ([Partition.from_labels([0, 1]), Partition.from_labels([0, 1, 1])], r"\[2, 3\]"),
         (
             [Partition.from_labels([0, 1]), Partition.from_labels([0, 1], weights=[1, 2])],
-            "0 and 1 weigh the points differently",
+            "0 and 1 have different weights",
         ),
     ],
 )
-def test_partitions_of_different_points_are_refused(partitions, says):
-    with pytest.raises(ValueError, match=says):
+def test_partitions_of_different_points_are_refused(partitions, message):
+    with pytest.raises(ValueError, match=message):
         LabelTuples.from_partitions(partitions)
 
 
 @given(label_arrays(), st.floats(0, 6), st.integers(0, 2**32 - 1))
-def test_split_tuples_are_light_and_have_the_labels_of_their_points(labels, most, seed):
+def test_split_tuples_are_within_the_weight_limit_and_keep_their_labels(labels, most, seed):
     w = np.random.default_rng(seed).uniform(0.5, 2, len(labels))
     whole = tuples_of(labels, w)
     split = whole.split(most, w, rng=seed)
@@ -87,7 +87,7 @@ def test_split_tuples_are_light_and_have_the_labels_of_their_points(labels, most
 
 
 @given(label_arrays())
-def test_co_association_on_tuples_is_that_of_the_points(labels):
+def test_co_association_of_tuples_equals_that_of_points(labels):
     tuples = tuples_of(labels)
     profiles = Profiles.of(tuples)
     u = oracle.reliability(labels, 0.4)
@@ -111,7 +111,7 @@ def test_groups_have_the_average_co_association_of_their_points(labels, seed):
         assert merged.co_association(merged)[a, b] == pytest.approx(mean, abs=1e-10)
 
 
-def test_groups_are_led_by_the_heaviest_and_joined_by_likeness():
+def test_tuples_are_grouped_with_the_most_similar_of_the_heaviest():
     labels = np.array([[0, 0, 0]] * 5 + [[1, 1, 1]] * 4 + [[0, 0, 1], [1, 1, 0]])
     merged, groups = gather(Profiles.of(tuples_of(labels)), 2)
     assert groups.tolist() == [0, 1, 0, 1]
@@ -119,7 +119,7 @@ def test_groups_are_led_by_the_heaviest_and_joined_by_likeness():
     np.testing.assert_allclose(merged.shares.toarray()[0], [1, 0, 1, 0, 5 / 6, 1 / 6])
 
 
-def test_an_empty_cluster_gets_the_heaviest_point_of_the_heaviest_cluster_that_can_spare_one():
+def test_empty_cluster_gets_the_heaviest_point_of_the_heaviest_cluster_with_several_points():
     codes, w = np.array([0, 1, 1, 1, 3]), np.array([50.0, 1, 3, 2, 1])
     assert fill_empty(codes, w, 4).tolist() == [0, 1, 2, 1, 3]
     assert fill_empty(np.array([0, 0, 0]), np.ones(3), 3).tolist() == [1, 2, 0]

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.optimize import linprog
+from scipy.spatial.distance import cdist
 
 import liftcluster as lc
 from liftcluster._util import memory as _memory
+from liftcluster.comparison.measures import lifted
 from liftcluster.comparison.measures.lifted import (
     lift_emd,
     lift_emd_error,
@@ -47,7 +49,7 @@ def emd_by_linear_programming(a, b, D):
 
 @settings(max_examples=25)
 @given(points_and_partitions(max_points=12))
-def test_lifted_distances_are_their_formulas(case):
+def test_lifted_distances_equal_their_formulas(case):
     X, partitions = case
     p, q = partitions[0], partitions[-1]
     kernel = lc.Gaussian(1.0)
@@ -82,7 +84,7 @@ def test_lifted_distances_are_their_formulas(case):
         )
 
 
-def test_the_plan_moves_all_mass_at_the_cost_of_the_distance():
+def test_plan_moves_all_mass_and_its_cost_is_lift_emd():
     X, labels = blobs(np.random.default_rng(0), 60, 3)
     rep = lc.represent(X, [labels, labels % 2])
     found = lift_transport(rep[0], rep[1])
@@ -91,7 +93,7 @@ def test_the_plan_moves_all_mass_at_the_cost_of_the_distance():
     assert (found.plan * rep.distances()[:4, 4:]).sum() == pytest.approx(lift_emd(rep[0], rep[1]))
 
 
-def test_the_matrix_of_lift_emd_is_made_of_single_ones():
+def test_lift_emd_matrix_equals_single_distances():
     rng = np.random.default_rng(0)
     X, labels = blobs(rng, 60, 3)
     noisy = np.where(rng.random(60) < 0.2, -1, labels)
@@ -139,8 +141,8 @@ def exact_and_drawn(sampling):
     X, labels = blobs(rng, 300, 5, k=5)
     other = np.where(rng.random(300) < 0.3, rng.integers(5, size=300), labels)
     partitions, kernel = [labels, other], lc.Gaussian(3.0)
-    options = {"lift": "fourier", "sampling": sampling, "n_components": 600}
-    drawn = [lc.represent(X, partitions, kernel=kernel, rng=seed, **options) for seed in range(100)]
+    lift = lc.Fourier(600, sampling=sampling)
+    drawn = [lc.represent(X, partitions, kernel=kernel, lift=lift, rng=i) for i in range(100)]
     return lc.represent(X, partitions, kernel=kernel), drawn
 
 
@@ -153,15 +155,12 @@ def exact_and_drawn(sampling):
         (lift_hausdorff, lift_hausdorff_error),
     ],
 )
-def test_the_error_is_that_of_the_jackknife(value, error):
+def test_standard_error_agrees_with_the_jackknife(value, error):
     """Leaving out one frequency at a time estimates the same variance without any formula."""
     rng = np.random.default_rng(0)
     X, labels = blobs(rng, 100, 3)
     other = np.where(rng.random(100) < 0.3, rng.integers(3, size=100), labels)
-    rep = lc.represent(
-        X, [labels, other], kernel=lc.Gaussian(2.0), lift="fourier", sampling="iid",
-        n_components=400, rng=0,
-    )  # fmt: skip
+    rep = lc.represent(X, [labels, other], kernel=lc.Gaussian(2.0), lift=lc.Fourier(400, sampling="iid"), rng=0)  # fmt: skip
     groups = rep.lift.feature_groups()
     fewer = [replace(rep, sums=rep.sums[:, groups != group]) for group in np.unique(groups)]
     left_out = np.array([value(some[0], some[1]) for some in fewer])
@@ -172,7 +171,7 @@ def test_the_error_is_that_of_the_jackknife(value, error):
 @pytest.mark.parametrize("measure", [lift_emd, lift_hausdorff])
 def test_pairs_of_clusters_that_do_not_fit_in_memory_are_refused(monkeypatch, measure):
     ids = np.arange(300)
-    rep = lc.represent(ids[:, None] * 1.0, [ids, ids], lift="fourier", n_components=2)
+    rep = lc.represent(ids[:, None] * 1.0, [ids, ids], lift=lc.Fourier(2))
     monkeypatch.setattr(_memory, "_LITTLE", 2**10)
     monkeypatch.setenv("LIFTCLUSTER_MEMORY_GIB", str(2**20 / 2**30))
     with pytest.raises(MemoryError, match="all pairs of 300 and 300 clusters"):
@@ -197,7 +196,7 @@ def test_noise_is_left_out_of_the_masses():
     assert expected > 0.5
 
 
-def test_the_kernel_distance_of_equal_partitions_has_no_error_and_others_have_one_if_known():
+def test_error_of_lift_kd_is_zero_for_equal_partitions_and_none_if_unknown():
     X = np.random.default_rng(0).standard_normal((30, 2))
     rep = lc.represent(X, [[0] * 30, [0] * 30, [0, 1, 1] * 10], lift="fourier", rng=0)
     assert lift_kd_error(rep[0], rep[1]) == 0.0
@@ -215,19 +214,33 @@ def test_a_mixture_of_equal_outer_kernels_has_the_error_of_one():
 
 
 @pytest.mark.parametrize("error", [lift_emd_error, lift_hausdorff_error, lift_kd_error])
-def test_errors_are_zero_if_exact_and_unknown_without_draws_or_without_a_lift(error):
+def test_error_is_zero_for_exact_lifts_and_none_for_nystroem_or_without_lift(error):
     X = np.random.default_rng(0).standard_normal((30, 2))
     parts = [[0] * 15 + [1] * 15, [0, 1, 1] * 10]
-    exact, nystrom = (lc.represent(X, parts, lift=lift, rng=0) for lift in ("exact", "nystrom"))
+    exact, nystroem = (lc.represent(X, parts, lift=lift, rng=0) for lift in ("exact", "nystroem"))
     assert error(exact[0], exact[1]) == 0.0
-    assert error(nystrom[0], nystrom[1]) is None
+    assert error(nystroem[0], nystroem[1]) is None
     alone = replace(exact, lift=None)
     assert error(alone[0], alone[1]) is None
 
 
-def test_the_error_of_transport_on_a_grid_is_the_bound_on_what_is_moved():
+def test_lift_emd_error_on_a_grid_is_the_bound_weighted_by_the_plan():
     X = np.random.default_rng(0).standard_normal((30, 2))
     rep = lc.represent(X, [[0] * 15 + [1] * 15, [0, 1, 1] * 10], lift="grid")
     bound = rep.lift.distance_bound(rep[0].sums, rep[1].sums)
     expected = (lift_transport(rep[0], rep[1]).plan * bound).sum()
     assert 0 < lift_emd_error(rep[0], rep[1]) == pytest.approx(expected)
+
+
+def test_value_error_and_plan_need_one_transport(monkeypatch):
+    X, labels = blobs(np.random.default_rng(0), 60, 2)
+    rep = lc.represent(X, [labels, np.roll(labels, 7)], lift="fourier", rng=0)
+    transport = lift_transport(rep[0], rep[1])
+    expected = lift_emd(rep[0], rep[1]), lift_emd_error(rep[0], rep[1])
+    monkeypatch.delattr(lifted, "emd")
+    assert transport.cost == expected[0]
+    assert lift_emd_error(rep[0], rep[1], transport=transport) == expected[1]
+    np.testing.assert_array_equal(
+        transport.costs, cdist(rep[0].vectors, rep[1].vectors), strict=True
+    )
+    assert (transport.plan * transport.costs).sum() == pytest.approx(transport.cost)

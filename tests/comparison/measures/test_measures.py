@@ -1,4 +1,4 @@
-"""Every measure is held to the traits it claims in the registry, and to no others."""
+"""Every measure has exactly the properties it claims in the registry."""
 
 import re
 from operator import attrgetter
@@ -29,7 +29,7 @@ def value(measure, a, b, X, **options):
 
 @st.composite
 def labelled_points(draw, count, max_points=9, max_clusters=4):
-    """Points in the plane and some hard labellings of them, small enough to meet ties."""
+    """Points in the plane and some hard labellings of them, small enough to have ties."""
     n = draw(st.integers(3, max_points))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     X = rng.standard_normal((n, 2)) * draw(st.sampled_from([0.3, 1.0, 4.0]))
@@ -44,7 +44,7 @@ def same_partition(a, b):
     return len(set(zip(a, b, strict=True))) == len(set(a)) == len(set(b))
 
 
-def test_the_registry_names_the_measures_of_the_design():
+def test_registry_lists_all_measures():
     assert list(lc.MEASURES) == [
         "lift_emd",
         "lift_kd",
@@ -70,7 +70,7 @@ def test_the_registry_names_the_measures_of_the_design():
 
 
 @each()
-def test_every_measure_says_what_it_is(measure):
+def test_every_measure_is_documented(measure):
     assert measure.reference
     assert measure.title
     assert "noise" in measure.noise or "left out" in measure.noise
@@ -85,6 +85,28 @@ def test_the_reference_is_among_those_of_the_docstring(measure):
     authors, year = re.fullmatch(r"(.+) \(\D*(\d{4})\)", measure.reference).groups()
     cited = measure.function.__doc__.partition("References")[2]
     assert re.search(rf"{authors}\b.*\b{year}\b", cited, flags=re.DOTALL)
+
+
+OPTIONS = {"outer_kernel": lc.Gaussian(1.0), "bins": 3, "alpha": 0.5, "tol": 1e-6}
+
+
+@each()
+def test_a_measure_accepts_exactly_the_options_it_declares(measure):
+    X, a, b = problem()
+    a, b = lc.Partition.from_labels(a), lc.Partition.from_labels(b)
+    rep = lc.represent(X, [a, b], bandwidth=1.0)
+    arguments = {
+        "vectors": (rep[0], rep[1]),
+        "points": (X, a, X, b),
+        "table": (contingency(a, b),),
+    }[measure.needs]
+    assert set(measure.options) <= set(OPTIONS)
+    for name, value_of in OPTIONS.items():
+        if name in measure.options:
+            assert np.isfinite(measure.function(*arguments, **{name: value_of}))
+        else:
+            with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+                measure.function(*arguments, **{name: value_of})
 
 
 @each()
@@ -117,18 +139,18 @@ def on_opposite_sides(name):
 
 FARTHEST = {
     "lift_emd": lambda: on_opposite_sides("lift_emd"),
-    "lift_kd": lambda: on_opposite_sides("lift_kd"),  # of all but e⁻⁴ that κ′ leaves
+    "lift_kd": lambda: on_opposite_sides("lift_kd"),  # up to e⁻⁴ of the outer kernel
     "lift_hausdorff": lambda: on_opposite_sides("lift_hausdorff"),
     "adco": lambda: lc.distance([0], [0], [[0.0]], Y=[[1.0]], measure="adco"),  # no common bin
     "cdistance": lambda: lc.distance(ONE, SINGLES, np.eye(3), measure="cdistance"),  # one plan
-    "spri": lambda: lc.distance(ONE, SINGLES, ONE_PLACE, measure="spri"),  # nothing is forgiven
+    "spri": lambda: lc.distance(ONE, SINGLES, ONE_PLACE, measure="spri"),  # all of full weight
     "adjusted_rand": lambda: lc.distance([0, 0, 1, 1], [0, 1, 0, 1], measure="adjusted_rand"),
     "accuracy": lambda: lc.distance(np.zeros(200), np.arange(200), measure="accuracy"),
 }
 
 
 @each(lambda measure: np.isfinite(measure.bounds[1]))
-def test_the_upper_bound_is_reached_or_neared(measure):
+def test_the_upper_bound_is_reached_or_approached(measure):
     farthest = FARTHEST.get(measure.name, lambda: lc.distance(ONE, SINGLES, measure=measure.name))
     assert farthest() == pytest.approx(measure.bounds[1], abs=0.02)
 
@@ -147,7 +169,7 @@ def test_symmetric_measures_are_symmetric(measure, case):
 
 
 @each(lambda measure: not measure.is_symmetric)
-def test_measures_that_claim_no_symmetry_have_none(measure):
+def test_asymmetric_measures_are_asymmetric(measure):
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.2, 0.9], [0.9, 1.0]])
     a, b = [0, 0, 1, 1], [0, 1, 2, 2]
     assert value(measure, a, b, X) != pytest.approx(value(measure, b, a, X), abs=1e-3)
@@ -167,14 +189,14 @@ def test_metrics_obey_the_triangle_inequality(measure, case):
 @each(lambda measure: measure.is_metric)
 @settings(max_examples=examples(60))
 @given(labelled_points(2))
-def test_metrics_tell_different_partitions_apart(measure, case):
+def test_metrics_are_positive_for_different_partitions(measure, case):
     X, (a, b) = case
     if not same_partition(a, b):
         assert value(measure, a, b, X) > 1e-6
 
 
 @each()
-def test_what_is_called_a_metric_is_one_on_a_square_and_nothing_else_is(measure):
+def test_is_metric_matches_the_metric_axioms_on_a_square(measure):
     square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     partitions = list(oracle.all_partitions(4))
     D = np.array([[value(measure, a, b, square) for b in partitions] for a in partitions])
@@ -201,7 +223,7 @@ def problem(seed=0, n=40):
 
 @each()
 @pytest.mark.parametrize("change", CHANGES)
-def test_moving_all_points_changes_nothing_where_claimed(measure, change):
+def test_invariances_to_transformations_are_as_claimed(measure, change):
     differences = []
     for seed in range(5):
         X, a, b = problem(seed)
@@ -218,7 +240,7 @@ def test_moving_all_points_changes_nothing_where_claimed(measure, change):
     if change in measure.invariances:
         assert max(differences) < 1e-6
     else:
-        assert max(differences) > 1e-4  # else the claim is too modest
+        assert max(differences) > 1e-4  # otherwise the invariance should be claimed
 
 
 @each()
@@ -233,7 +255,7 @@ def test_relabelling_and_reordering_change_nothing(measure):
 
 
 @each(lambda measure: not measure.same_points)
-def test_measures_of_places_compare_different_samples(measure):
+def test_spatial_measures_compare_different_samples(measure):
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((30, 2)), rng.standard_normal((20, 2))
     a, b = (np.where(Z[:, 0] > 0, "right", "left") for Z in (X, Y))
@@ -243,7 +265,7 @@ def test_measures_of_places_compare_different_samples(measure):
 
 
 @each(lambda measure: measure.same_points)
-def test_measures_of_labels_refuse_other_points_and_say_which_would_do(measure):
+def test_label_measures_refuse_different_points_and_suggest_others(measure):
     X, Y = np.zeros((4, 2)), np.zeros((3, 2))
     with pytest.raises(
         ValueError, match=r"same points.*These would: lift_emd, lift_kd, lift_hausdorff, centroid"
@@ -270,7 +292,7 @@ def test_hard_measures_refuse_soft_partitions(measure):
 
 
 @each(lambda measure: measure.any_weights)
-def test_weights_of_any_size_do_where_claimed(measure):
+def test_scaling_weights_changes_nothing_where_claimed(measure):
     X, a, b = problem()
     w = np.random.default_rng(0).uniform(0.1, 1, len(X))
     scaled = value(measure, a, b, X, weights=w * 13)
@@ -278,18 +300,18 @@ def test_weights_of_any_size_do_where_claimed(measure):
 
 
 @each(lambda measure: not measure.any_weights)
-def test_weights_must_be_whole_where_they_are_numbers_of_points(measure):
+def test_counting_measures_refuse_fractional_weights(measure):
     X, a, b = problem()
-    with pytest.raises(ValueError, match="whole numbers"):
+    with pytest.raises(ValueError, match="must be integers"):
         value(measure, a, b, X, weights=np.full(len(X), 0.5))
 
 
 @each(lambda measure: not measure.any_weights)
-def test_what_claims_whole_weights_has_no_answer_for_others(measure):
+def test_functions_of_counting_measures_refuse_fractional_weights(measure):
     X, a, b = problem()
     a, b = (lc.Partition.from_labels(p, np.full(len(X), 0.5)) for p in (a, b))
     arguments = (contingency(a, b),) if measure.needs == "table" else (X, a, X, b)
-    with pytest.raises(ValueError, match="whole"):
+    with pytest.raises(ValueError, match=r"whole|integer"):
         measure.function(*arguments)
 
 
@@ -309,7 +331,7 @@ WITHOUT_NOISE = {
 
 
 @each()
-def test_noise_is_treated_as_is_said(measure):
+def test_noise_is_treated_as_documented(measure):
     X, a, b = problem()
     a[:5], b[3:9] = -1, -1
     expected = WITHOUT_NOISE[measure.noise](measure, a, b, X)
@@ -317,7 +339,7 @@ def test_noise_is_treated_as_is_said(measure):
 
 
 @each()
-def test_a_weight_of_two_is_a_point_twice(measure):
+def test_weight_two_equals_a_repeated_point(measure):
     X, a, b = problem(n=20)
     twice = np.arange(20) % 3 == 0
     again = np.concatenate([np.arange(20), np.flatnonzero(twice)])
@@ -326,7 +348,7 @@ def test_a_weight_of_two_is_a_point_twice(measure):
 
 
 @each(lambda measure: measure.needs != "table")
-def test_measures_of_places_work_in_any_dimension(measure):
+def test_spatial_measures_work_in_any_dimension(measure):
     for d in (1, 5):
         rng = np.random.default_rng(d)
         X = rng.standard_normal((30, d))

@@ -17,7 +17,10 @@ from liftcluster.partitions.contingency import Contingency, contingency
 from liftcluster.partitions.partition import Partition
 from support import oracles_pairs as oracle
 
-MEASURES = {name: getattr(pairs, name) for name in pairs.__all__}
+MEASURES = {
+    name: getattr(pairs, name)
+    for name in ("accuracy", "adjusted_rand", "fowlkes_mallows", "jaccard", "mirkin", "rand")
+}
 METRICS = ["accuracy", "jaccard", "mirkin", "rand"]
 
 labellings = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=15)
@@ -36,7 +39,7 @@ def random_labels(seed, n, k):
 
 
 @given(labellings)
-def test_pair_distances_are_their_formulas_over_a_loop_over_pairs(labels):
+def test_pair_distances_equal_formulas_with_a_loop_over_pairs(labels):
     a, b = zip(*labels, strict=True)
     both, in_a, in_b, every = oracle.pair_counts(a, b)
     apart = in_a + in_b - 2 * both
@@ -54,7 +57,7 @@ def test_pair_distances_are_their_formulas_over_a_loop_over_pairs(labels):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 300), st.integers(1, 8))
-def test_scikit_learn_agrees(seed, n, k):
+def test_values_agree_with_scikit_learn(seed, n, k):
     a, b = random_labels(seed, n, k)
     a[0] = a[-1]  # some pair is together: without any, Fowlkes and Mallows' index is a convention
     assert distance("rand", a, b) == pytest.approx(1 - metrics.rand_score(a, b), abs=1e-12)
@@ -94,7 +97,7 @@ def test_a_sparse_table_has_the_accuracy_of_a_dense_one(n, k, m):
     assert pairs.accuracy(fractional) == pytest.approx(pairs.accuracy(c), abs=1e-12)
 
 
-def test_accuracy_of_a_hundred_thousand_single_points_is_quick():
+def test_accuracy_of_a_hundred_thousand_singletons_is_fast():
     labels = np.random.default_rng(0).permutation(100_000)
     assert distance("accuracy", labels, np.arange(100_000)) == 0
     assert distance("accuracy", labels // 2, labels) == 0.5
@@ -123,7 +126,7 @@ def test_adjusted_rand_is_exact_where_products_of_pair_counts_overflow_int64():
     assert pairs.adjusted_rand(c) == float(oracle.adjusted_rand(*counts))
 
 
-def test_one_moved_point_in_a_hundred_million_keeps_all_its_digits():
+def test_one_moved_point_in_a_hundred_million_loses_no_precision():
     table = [[50_000_000, 1], [0, 49_999_999]]
     both, in_a, in_b, every = oracle.exact_pair_counts(table)
     c = Contingency(np.array(table))
@@ -135,7 +138,7 @@ def test_one_moved_point_in_a_hundred_million_keeps_all_its_digits():
 
 @pytest.mark.parametrize("measure", MEASURES)
 @given(labels=labellings, seed=st.integers(0, 2**32 - 1))
-def test_symmetric_and_blind_to_names_and_order(measure, labels, seed):
+def test_symmetric_and_invariant_to_relabelling_and_order(measure, labels, seed):
     rng = np.random.default_rng(seed)
     a, b = np.array(labels).T
     d = distance(measure, a, b)
@@ -178,7 +181,7 @@ def test_soft_distances_use_expected_pairs():
 
 @pytest.mark.parametrize("measure", sorted(set(MEASURES) - {"accuracy"}))
 def test_pair_distances_refuse_fractional_weights(measure):
-    with pytest.raises(ValueError, match="weights must be whole numbers"):
+    with pytest.raises(ValueError, match="weights must be integers"):
         distance(measure, [0, 1, 1], [0, 0, 1], [0.5, 1, 1])
 
 

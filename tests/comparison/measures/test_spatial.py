@@ -1,4 +1,4 @@
-"""The spatial peers against slow formulas, cases known by construction, and what they claim."""
+"""Spatial measures: slow formulas, cases known by construction, and claimed properties."""
 
 import itertools
 import math
@@ -12,7 +12,7 @@ import liftcluster.comparison.measures.spatial as spatial
 from liftcluster import Partition
 from liftcluster._util import memory as _memory
 from liftcluster.comparison.measures.spatial import adco, cdistance, centroid
-from liftcluster.comparison.measures.spatial_agreement import spari, spri
+from liftcluster.comparison.measures.spatial_rand import spari, spri
 from support import oracles_spatial as oracles
 from support.amount import examples
 from support.generators import soft_memberships
@@ -33,7 +33,7 @@ KINDS = ["hard", "hard noisy", "hard weighted", "soft", "soft weighted"]
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 @given(seed=SEEDS)
-def test_centroid_is_the_transport_of_its_formula(seed, d, kind):
+def test_centroid_equals_its_formula(seed, d, kind):
     X, a, Y, b = two_samples(seed, d, kind)
     expected = oracles.centroid(X, weighted_rows(a), Y, weighted_rows(b))
     assert centroid(X, a, Y, b) == pytest.approx(expected, abs=1e-8)
@@ -57,7 +57,7 @@ def test_adco_has_one_bin_for_a_constant_axis(bins):
     assert adco(X, a, X, b, bins=bins) == pytest.approx(expected)
 
 
-def test_adco_has_ten_bins_unless_told():
+def test_default_number_of_adco_bins_is_10():
     X, a, b = hard_pair(0)
     assert adco(X, a, X, b) == pytest.approx(adco(X, a, X, b, bins=10), rel=1e-12)
     assert abs(adco(X, a, X, b) - adco(X, a, X, b, bins=11)) > 1e-3
@@ -67,7 +67,7 @@ def test_adco_has_ten_bins_unless_told():
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 @given(seed=SEEDS)
-def test_cdistance_is_the_ratio_of_its_formula(seed, d, kind):
+def test_cdistance_equals_its_formula(seed, d, kind):
     X, a, Y, b = two_samples(seed, d, kind, most=8)
     expected = oracles.cdistance(X, weighted_rows(a), Y, weighted_rows(b))
     assert cdistance(X, a, Y, b) == pytest.approx(expected, abs=1e-7)
@@ -82,7 +82,7 @@ def rings(radii, m=12):
     return np.vstack([r * circle for r in radii]), np.repeat(np.arange(len(radii)), m)
 
 
-def test_centroid_cannot_tell_concentric_rings_apart():
+def test_centroid_cannot_distinguish_concentric_rings():
     X, ring = rings([1, 2, 3])
     one_ring_each = Partition.from_labels(ring)
     opposite_pairs = Partition.from_labels(np.tile(np.arange(6), 6))  # of all rings, at one angle
@@ -93,7 +93,7 @@ def test_centroid_cannot_tell_concentric_rings_apart():
     assert adco(X, one_ring_each, X, everything) > 1
 
 
-def test_adco_is_as_far_for_the_next_bin_as_for_the_last():
+def test_adco_does_not_depend_on_the_distance_between_bins():
     corner = np.array([[0.0, 0.0], [10.0, 10.0]])  # the same range for all
     spot = np.array([[0.1, 0.2], [0.3, 0.1], [0.2, 0.4]])
     near, far = spot + 1, spot + 8
@@ -107,7 +107,7 @@ def test_adco_is_as_far_for_the_next_bin_as_for_the_last():
     assert cdistance(X, a, Y, a) < cdistance(X, a, Z, a)
 
 
-def test_adco_jumps_when_one_point_of_many_moves():
+def test_adco_is_discontinuous_if_one_point_moves():
     rng = np.random.default_rng(0)
     X = rng.random((500, 2))
     labels = (X[:, 0] > 0.5).astype(int)
@@ -118,7 +118,7 @@ def test_adco_jumps_when_one_point_of_many_moves():
     assert 1 <= adco(X, a, X, b) < 1.02
 
 
-def test_adco_knows_equal_partitions_whatever_the_order_of_clusters():
+def test_adco_of_equal_partitions_is_zero_for_any_order_of_clusters():
     rng = np.random.default_rng(0)
     X = rng.random((30, 2))
     R = soft_memberships(rng, 30, 4)
@@ -144,7 +144,7 @@ def test_adco_of_partitions_with_the_same_profiles_is_one_and_not_less():
         assert adco(X, a, X, b) == pytest.approx(1)
 
 
-def test_adco_takes_partitions_for_equal_only_if_all_their_clusters_are():
+def test_adco_is_zero_only_if_all_clusters_are_equal():
     X, a, b = hard_pair(0, n=12, k=3)
     one_in_common = np.where(a.labels == 0, 0, 1 + np.arange(12) % 2)
     assert adco(X, a, X, Partition.from_labels(one_in_common)) >= 1
@@ -156,7 +156,7 @@ def test_adco_takes_partitions_for_equal_only_if_all_their_clusters_are():
     assert adco(X, a, X, Partition.from_memberships(almost)) == pytest.approx(1)
 
 
-def test_cdistance_breaks_the_triangle_inequality():
+def test_cdistance_violates_the_triangle_inequality():
     X = np.array([[0.0], [3.0], [8.0], [11.0]])
     a, b, c = (Partition.from_labels(x) for x in ([0, 1, 0, 2], [0, 1, 2, 0], [0, 1, 1, 0]))
     assert cdistance(X, a, X, b) == pytest.approx(2 / 5)
@@ -164,7 +164,7 @@ def test_cdistance_breaks_the_triangle_inequality():
     assert cdistance(X, a, X, c) == pytest.approx(22 / 25)  # more than 2/5 + 5/11 = 0.854…
 
 
-def test_cdistance_of_clusters_that_are_all_alike_is_zero():
+def test_cdistance_of_identical_clusters_is_zero():
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((7, 2))
     X = np.vstack([Z, Z[rng.permutation(7)], Z[rng.permutation(7)]])
@@ -176,7 +176,7 @@ def test_cdistance_of_clusters_that_are_all_alike_is_zero():
     assert cdistance(same_place, a, same_place, b) == 0
 
 
-def test_cdistance_does_not_take_rounding_for_distance():
+def test_cdistance_is_zero_despite_rounding():
     rng = np.random.default_rng(0)
     Z, w, order = rng.standard_normal((6, 2)), rng.random(6), rng.permutation(6)
     X, weights = np.vstack([Z, Z[order]]), np.concatenate([w, 3 * w[order]])
@@ -193,7 +193,7 @@ def test_a_single_cluster_is_at_cdistance_one_from_everything_else():
         assert found <= 1
 
 
-def test_cdistance_tells_clusters_of_the_same_points_apart_by_their_shares():
+def test_cdistance_distinguishes_soft_clusters_of_the_same_points():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((6, 2))
     a, b = (Partition.from_memberships(soft_memberships(rng, 6, k)) for k in (2, 3))
@@ -201,7 +201,7 @@ def test_cdistance_tells_clusters_of_the_same_points_apart_by_their_shares():
     assert cdistance(X, a, X, b) == pytest.approx(expected, abs=1e-7)
 
 
-def test_clusters_are_as_far_apart_as_it_is_to_carry_one_onto_the_other():
+def test_cluster_transports_are_optimal_transport_costs():
     X = np.array([[0.0], [1.0], [2.0], [7.0]])
     a, b = Partition.from_labels([0, 0, 1, 1]), Partition.from_labels([0, 1, 1, 2])
     expected = np.array([[0.5, 1.0, 6.5], [4.5, 3.0, 2.5]])
@@ -209,7 +209,7 @@ def test_clusters_are_as_far_apart_as_it_is_to_carry_one_onto_the_other():
     np.testing.assert_allclose(found / found.max(), expected / expected.max())
 
 
-# What they claim.
+# Claimed properties.
 
 
 @pytest.mark.parametrize("measure", ALL)
@@ -225,7 +225,7 @@ def test_equal_partitions_are_at_distance_zero(measure, n):
 @pytest.mark.parametrize("measure", ACROSS_POINTS)
 @settings(max_examples=examples(15))
 @given(seed=SEEDS)
-def test_it_is_symmetric(measure, seed):
+def test_symmetry(measure, seed):
     X, a, Y, b = two_samples(seed, 2, "soft weighted")
     assert measure(X, a, Y, b) == pytest.approx(measure(Y, b, X, a), abs=1e-10)
 
@@ -241,7 +241,7 @@ def test_triangle_inequality(measure, seed):
 
 @settings(max_examples=examples(25))
 @given(seed=SEEDS)
-def test_values_stay_in_their_range(seed):
+def test_values_lie_within_their_bounds(seed):
     X, a, Y, b = two_samples(seed, 2, "soft weighted")
     both = np.vstack([X, Y])
     diameter = max(math.dist(x, y) for x, y in itertools.combinations(both, 2))
@@ -268,7 +268,7 @@ def test_translating_all_points_changes_nothing(measure, d):
     assert measure(X + shift, a, X + shift, b) == pytest.approx(before, rel=1e-9)
 
 
-def test_centroid_keeps_its_digits_far_from_the_origin():
+def test_centroid_loses_no_precision_far_from_the_origin():
     X, a, b = hard_pair(3)
     X = np.round(X * 64) / 64
     assert centroid(X + 2.0**40, a, X + 2.0**40, b) == pytest.approx(centroid(X, a, X, b), rel=1e-9)
@@ -276,7 +276,7 @@ def test_centroid_keeps_its_digits_far_from_the_origin():
 
 @pytest.mark.parametrize("measure", ALL)
 @pytest.mark.parametrize("factor", [2.0**-30, 4.0, 2.0**500, 2.0**-500])
-def test_scaling_all_points_scales_centroid_alone(measure, factor):
+def test_scaling_all_points_scales_only_centroid(measure, factor):
     X, a, b = hard_pair(3)
     expected = measure(X, a, X, b) * (factor if measure is centroid else 1)
     assert measure(factor * X, a, factor * X, b) == pytest.approx(expected, rel=1e-9)
@@ -292,7 +292,7 @@ def test_mirroring_all_points_changes_nothing(measure, scale):
 
 
 @pytest.mark.parametrize("measure", [adco, spri, spari])
-def test_scaling_each_axis_by_itself_changes_nothing(measure):
+def test_scaling_single_axes_changes_nothing(measure):
     X, a, b = hard_pair(3, d=3)
     scaled = X * [0.25, 1.0, 1024.0]
     assert measure(scaled, a, scaled, b) == pytest.approx(measure(X, a, X, b), rel=1e-9)
@@ -308,19 +308,19 @@ def test_rotating_all_points_changes_nothing(measure, d):
 
 @pytest.mark.parametrize("measure", ALL)
 @pytest.mark.parametrize("n", [40, 2500])
-def test_a_weight_of_two_is_the_point_twice(measure, n):
+def test_integer_weights_equal_repeated_points(measure, n):
     if measure is cdistance:
         n = 40
     X, a, b = hard_pair(4, n=n)
     copies = np.random.default_rng(0).integers(0, 4, n)
     copies[:10] = 1
-    X[copies == 0] *= 100  # what weighs nothing must not widen the axes either
+    X[copies == 0] *= 100  # points of weight zero must not widen the axes
     weighted = [Partition.from_labels(p.labels, copies) for p in (a, b)]
     Z = np.repeat(X, copies, axis=0)
     repeated = [Partition.from_labels(np.repeat(p.labels, copies)) for p in (a, b)]
     found = measure(X, weighted[0], X, weighted[1])
     assert found == pytest.approx(measure(Z, repeated[0], Z, repeated[1]), rel=1e-8)
-    assert abs(found - measure(X, a, X, b)) > 1e-6  # or the weights would play no part
+    assert abs(found - measure(X, a, X, b)) > 1e-6  # the weights matter
 
 
 @pytest.mark.parametrize("measure", ALL)
@@ -352,7 +352,7 @@ def test_a_point_that_is_noise_in_one_partition_counts_in_neither(measure):
 
 @pytest.mark.parametrize("measure", ALL)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float32])
-def test_points_of_any_number_type_will_do(measure, dtype):
+def test_points_of_any_dtype_are_accepted(measure, dtype):
     X, a, b = hard_pair(6)
     coarse = np.clip(X * 40 + 128, 0, 255).astype(np.uint8)
     expected = measure(coarse.astype(float), a, coarse.astype(float), b)
@@ -360,7 +360,7 @@ def test_points_of_any_number_type_will_do(measure, dtype):
 
 
 @pytest.mark.parametrize("measure", ALL)
-def test_points_as_far_apart_as_numbers_go_are_no_trouble(measure):
+def test_coordinates_near_the_largest_float_do_not_overflow(measure):
     X = np.array([[-1.7e308], [-1e308], [1e308], [1.7e308]])
     a, b = Partition.from_labels([0, 0, 1, 1]), Partition.from_labels([0, 1, 1, 1])
     expected = measure(X / 1e308, a, X / 1e308, b)
@@ -368,10 +368,10 @@ def test_points_as_far_apart_as_numbers_go_are_no_trouble(measure):
     assert found == pytest.approx(expected * (1e308 if measure is centroid else 1))
 
 
-# How they work.
+# Implementation.
 
 
-def test_cdistance_transports_only_where_it_must(monkeypatch):
+def test_cdistance_skips_trivial_transports(monkeypatch):
     X, a, b = hard_pair(7, n=12, k=4)
     alike = np.where(a.labels == a.labels[0], 0, 1 + b.labels)  # shares one cluster with a
     alone = np.where(np.arange(12) == 5, 9, alike)  # and has a cluster of one point
@@ -392,14 +392,14 @@ def test_cdistance_transports_only_where_it_must(monkeypatch):
     assert all(min(shape) > 1 for shape in between_clusters)
 
 
-def test_memory_is_asked_for_by_the_arrays_that_take_it(monkeypatch):
+def test_memory_check_covers_the_allocated_arrays(monkeypatch):
     X, a, _ = hard_pair(0, n=30, d=3, k=4)
     b = Partition.from_labels(np.repeat([0, 1, 2], [3, 10, 17]))
-    asked, tables, made = [], [], []
-    monkeypatch.setattr(spatial, "check_memory", lambda n_bytes, *words: asked.append(n_bytes))
+    requested, tables, made = [], [], []
+    monkeypatch.setattr(spatial, "check_memory", lambda n_bytes, *words: requested.append(n_bytes))
     monkeypatch.setattr(spatial, "check_pairs", lambda *sizes: tables.append(sizes))
 
-    def watched(function):
+    def recorded(function):
         def call(*arguments):
             result = function(*arguments)
             made.append(result.nbytes)
@@ -407,18 +407,18 @@ def test_memory_is_asked_for_by_the_arrays_that_take_it(monkeypatch):
 
         return call
 
-    monkeypatch.setattr(spatial, "_profiles", watched(spatial._profiles))
-    monkeypatch.setattr(spatial, "cdist", watched(spatial.cdist))
+    monkeypatch.setattr(spatial, "_profiles", recorded(spatial._profiles))
+    monkeypatch.setattr(spatial, "cdist", recorded(spatial.cdist))
     adco(X, a, X, b, bins=7)
-    assert asked == [sum(made)]
-    asked.clear(), made.clear()
+    assert requested == [sum(made)]
+    requested.clear(), made.clear()
     cdistance(X, a, X, b)
-    assert asked == [3 * max(made)]  # costs, plan, and the solver's own
+    assert requested == [3 * max(made)]  # costs, plan, and the solver's own
     centroid(X, a, X, b)
     assert tables == [(4, 3)] * 3
 
 
-def test_what_would_not_fit_is_refused_with_what_to_do(monkeypatch):
+def test_computations_that_exceed_memory_are_refused_with_advice(monkeypatch):
     monkeypatch.setattr(_memory, "_LITTLE", 0)
     monkeypatch.setattr(_memory, "available_memory", lambda: 1000)
     X, a, b = hard_pair(0, n=30, d=3, k=4)
@@ -429,7 +429,7 @@ def test_what_would_not_fit_is_refused_with_what_to_do(monkeypatch):
         cdistance(X, a, X, b)
 
 
-def test_cdistance_reports_every_pair_of_clusters():
+def test_cdistance_reports_progress_for_every_pair_of_clusters():
     X, a, _ = hard_pair(8, n=20, k=3)
     b = Partition.from_labels(np.arange(20) % 2)
     calls = []
@@ -438,7 +438,7 @@ def test_cdistance_reports_every_pair_of_clusters():
 
 
 @pytest.mark.parametrize("measure", ACROSS_POINTS)
-def test_points_of_two_spaces_or_of_other_partitions_are_refused(measure):
+def test_points_of_different_dimension_or_length_are_refused(measure):
     X, a, b = hard_pair(0, n=10)
     with pytest.raises(ValueError, match="points of one space"):
         measure(X, a, X[:, :1], b)
@@ -448,9 +448,9 @@ def test_points_of_two_spaces_or_of_other_partitions_are_refused(measure):
         measure(X, a, X[:9], b)
 
 
-def test_bins_are_a_whole_number_above_zero():
+def test_bins_must_be_a_positive_integer():
     X, a, b = hard_pair(0, n=10)
     with pytest.raises(ValueError, match=r"^bins must be at least 1"):
         adco(X, a, X, b, bins=0)
-    with pytest.raises(TypeError, match="bins must be a whole number"):
+    with pytest.raises(TypeError, match="bins must be an integer"):
         adco(X, a, X, b, bins=2.5)

@@ -1,4 +1,7 @@
-"""Evidence accumulation: average linkage on how often points share a cluster."""
+"""Evidence accumulation: which points share clusters, all equally reliable or weighted locally.
+
+All methods return the (t,) cluster of each tuple, from 0 to k - 1.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ..._util.checks import check_count, check_positive
 from ..._util.typing import FloatArray, IntArray, RngLike
-from ..._util.validation import check_count, check_positive
+from ..._util.validation import make_rng
+from .spectral import transfer_cut
 from .tuples import LIMIT, LabelTuples, Profiles, cluster_labelled, gather
 
-__all__ = ["average_linkage", "cluster_reliability", "evidence", "lwea"]
-
-_DIGITS = 12  # of similarities, which are of the size of one
+_DIGITS = 12  # to which similarities, of order one, are rounded
 
 
 def evidence(tuples: LabelTuples, k: int, *, rng: RngLike = None, limit: int = LIMIT) -> IntArray:
@@ -20,111 +23,118 @@ def evidence(tuples: LabelTuples, k: int, *, rng: RngLike = None, limit: int = L
 
     .. math:: S(x, y) = \frac{\#\{i : C_i(x) = C_i(y)\}}{\#\{i : i \text{ labels } x, y\}}
 
-    Tuples carry the weight of their points into the averages, so the answer is that of average
-    linkage on the n points, whatever their number, up to the order in which equal similarities
-    are merged (there are many: S has at most m + 1 values where no label is missing).
+    Tuples are weighted by their points, so the result is that of average linkage on the n points,
+    up to the order in which equal similarities are merged (there are many: S has at most m + 1
+    values where no label is missing). O(t² m) time and 8 t² bytes for t tuples; beyond the limit
+    O(t · limit · m) time.
 
     Parameters
     ----------
     tuples : LabelTuples
         Partitions of the same points. Soft ones are hardened; noise is a missing label, and a
-        pair that no partition labels together has S = 0. Points without any label go to the
-        heaviest cluster.
+        pair that no partition labels together has S = 0. Points without any label are assigned to
+        the heaviest cluster.
     k : int
         Number of clusters; fewer, with a warning, where there are fewer different tuples.
     rng : ignored
-        Nothing is random here; taken so that all methods are called alike.
+        Accepted so that all methods have the same signature.
     limit : int
-        Largest number of different tuples that are linked one by one. Above it the heaviest
-        ``limit`` tuples lead groups that the others join by similarity (see
-        ``gather``), and the groups are linked with their
-        exact average similarities, as if these had been the first mergers.
-
-    Returns
-    -------
-    (t,) int array
-        Cluster of each tuple, from 0 to k - 1.
-
-    Notes
-    -----
-    With t tuples, O(t² m) time and 8 t² bytes; beyond the limit O(t · limit · m) time.
+        Largest number of tuples that are linked directly. Above it the tuples are first grouped
+        around the heaviest ``limit`` of them (see ``gather``), and the groups are linked with
+        their exact average similarities, as if these had been the first merges.
 
     References
     ----------
-    Fred, Jain: Combining multiple clusterings using evidence accumulation (TPAMI 2005).
+    Fred, Jain: Combining multiple clusterings using evidence accumulation (TPAMI 2005),
+    doi:10.1109/TPAMI.2005.113.
 
     Examples
     --------
-    >>> from liftcluster import Partition
+    >>> import liftcluster as lc
     >>> inputs = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
-    >>> tuples = LabelTuples.from_partitions(Partition.from_labels(p) for p in inputs)
-    >>> evidence(tuples, 2)[tuples.inverse].tolist()
+    >>> lc.consensus(inputs, 2, method="evidence").labels.tolist()
     [0, 0, 0, 1, 1]
     """
-    return cluster_labelled(tuples, k, lambda part, k: _link(part, k, None, limit))
+    return cluster_labelled(tuples, k, lambda part, k: link_tuples(part, k, None, limit))
 
 
 def lwea(
-    tuples: LabelTuples,
-    k: int,
-    *,
-    theta: float = 0.4,
-    rng: RngLike = None,
-    limit: int = LIMIT,
+    tuples: LabelTuples, k: int, *, theta: float = 0.4, rng: RngLike = None, limit: int = LIMIT
 ) -> IntArray:
-    r"""Locally weighted evidence accumulation: pairs count more in clusters that others confirm.
+    r"""Locally weighted evidence accumulation: co-association weighted by cluster reliability.
 
     .. math:: S(x, y) = \frac{\sum_i u(C_i(x)) \, [C_i(x) = C_i(y)]}
                              {\#\{i : i \text{ labels } x, y\}}
 
-    with the reliability u of :func:`cluster_reliability`, then average linkage as in
-    :func:`evidence`, whose parameters, treatment of soft and missing labels, cost and grouping
-    beyond ``limit`` it shares. Points with equal labels are one point here and stay together;
-    the original lets them part where all their clusters are unreliable, because their S is
-    below one.
+    with the reliability u of :func:`cluster_reliability`, then average linkage.
+    Points with equal labels stay together here; the original may separate them where all their
+    clusters are unreliable, because their S is below one.
 
     Parameters
     ----------
     tuples, k, rng, limit
         As for :func:`evidence`.
     theta : float
-        Smaller values trust doubtful clusters less; the authors advise 0.2 to 1.
-
-    Returns
-    -------
-    (t,) int array
-        Cluster of each tuple, from 0 to k - 1.
+        θ; smaller values give unreliable clusters less weight. The authors advise 0.2 to 1.
 
     References
     ----------
-    Huang, Wang, Lai: Locally weighted ensemble clustering (IEEE Trans. Cybernetics 2018).
+    Huang, Wang, Lai: Locally weighted ensemble clustering (IEEE Trans. Cybernetics 2018),
+    doi:10.1109/TCYB.2017.2702343.
     """
     theta = check_positive(theta, "theta")
     return cluster_labelled(
-        tuples, k, lambda part, k: _link(part, k, cluster_reliability(part, theta), limit)
+        tuples, k, lambda part, k: link_tuples(part, k, cluster_reliability(part, theta), limit)
     )
 
 
+def lwgp(tuples: LabelTuples, k: int, *, theta: float = 0.4, rng: RngLike = None) -> IntArray:
+    r"""Locally weighted graph partitioning: cut the bipartite graph of points and clusters.
+
+    A point is joined to each of its clusters by an edge of weight u, the cluster's reliability
+    (:func:`cluster_reliability`): B = H diag(u). The graph is cut by ``transfer_cut``, which does
+    not balance the cluster sizes as METIS does. Linear in the number of points:
+    O(t m² + s³ + t k² · iterations) time, O(t (m + k) + s²) memory.
+
+    Parameters
+    ----------
+    tuples, k
+        As for :func:`evidence`; a missing label is a missing edge.
+    theta : float
+        As for :func:`lwea`.
+    rng : int, Generator or None
+        Seeds k-means.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> inputs = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 0, 1, 1]]
+    >>> labels = lc.consensus(inputs, 2, method="lwgp", rng=0).labels
+    >>> (labels == labels[0]).tolist()
+    [True, True, True, False, False]
+    """
+    theta = check_positive(theta, "theta")
+    rng = make_rng(rng)
+
+    def cut(part: LabelTuples, k: int) -> IntArray:
+        B = part.indicator() @ sp.diags_array(cluster_reliability(part, theta))
+        return transfer_cut(B, part.weights, k, rng=rng)
+
+    return cluster_labelled(tuples, k, cut)
+
+
 def cluster_reliability(tuples: LabelTuples, theta: float = 0.4) -> FloatArray:
-    r"""How far the other partitions keep each cluster whole: one if all do, towards zero if none.
+    r"""Ensemble-driven cluster index: 1 if no partition splits the cluster, towards 0 if all do.
 
     .. math:: u(C) = \exp\Bigl(-\frac{1}{θ m} \sum_i H_i(C)\Bigr), \quad
               H_i(C) = -\sum_{C' ∈ P_i} p \log_2 p, \quad p = \frac{w(C ∩ C')}{w(C)}
 
-    The logarithm is binary, as in Huang et al. Where labels are missing, p is a share of the part
-    of C that partition i labels, and the mean is over the partitions that label some of it.
-
-    Returns
-    -------
-    (s,) array, the clusters of all partitions numbered through
-
-    References
-    ----------
-    Huang, Wang, Lai (2018), section III: the ensemble-driven cluster index.
+    of all s clusters (Huang et al., section III). Where labels are missing, p is a share of the
+    part of C that partition i labels, and the mean is over the partitions that label some of it.
 
     Examples
     --------
-    The second partition halves the cluster of the first, one bit of entropy out of two partitions:
+    The second partition halves the cluster of the first: one bit of entropy in two partitions.
 
     >>> from liftcluster import Partition
     >>> pair = [Partition.from_labels(p) for p in ([0, 0, 0, 0], [0, 0, 1, 1])]
@@ -134,30 +144,23 @@ def cluster_reliability(tuples: LabelTuples, theta: float = 0.4) -> FloatArray:
     """
     first = np.cumsum(tuples.sizes) - tuples.sizes
     shared = tuples.overlaps()
-    within = np.add.reduceat(shared, first, axis=1)  # (s, m), what partition i labels of C
-    p = np.divide(shared, within[:, tuples.owner], out=np.zeros_like(shared), where=shared > 0)
+    within = np.add.reduceat(shared, first, axis=1)  # (s, m), weight of C that partition i labels
+    labelled = np.repeat(within, tuples.sizes, axis=1)
+    p = np.divide(shared, labelled, out=np.zeros_like(shared), where=shared > 0)
     entropy = -(p * np.log2(p, out=np.zeros_like(p), where=p > 0)).sum(axis=1)
-    with np.errstate(over="ignore"):  # a θ so small that nothing is reliable
+    with np.errstate(over="ignore"):  # a very small θ
         return np.asarray(np.exp(-entropy / (within > 0).sum(axis=1) / theta))
 
 
 def average_linkage(S: FloatArray, weights: FloatArray, k: int) -> IntArray:
-    r"""k clusters of weighted points by repeatedly merging the two most similar on average.
+    r"""k clusters of weighted points by average linkage.
 
     .. math:: S(A ∪ B, C) = \frac{w(A) S(A, C) + w(B) S(B, C)}{w(A) + w(B)}
 
-    SciPy's linkage takes no weights, and points of weight w are not w points there. Merges are
-    found along chains of nearest neighbours, which gives the same tree (averages are reducible)
-    in O(t²) time. Uses S, a symmetric (t, t) matrix of similarities, as its workspace.
-
-    Similarities that differ by rounding are equal, or which of many equal ones comes first would
-    hang on the unit of the weights.
-
-    Examples
-    --------
-    >>> S = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.4], [0.2, 0.4, 1.0]])
-    >>> average_linkage(S, np.ones(3), 2).tolist()
-    [0, 0, 1]
+    SciPy's linkage takes no weights. Merges are found by nearest-neighbour chains, which give the
+    same tree (average linkage is reducible) in O(t²) time. Overwrites S, a symmetric (t, t) matrix
+    of similarities. These are rounded, so that the order of ties does not depend on the unit of
+    the weights.
     """
     w = np.array(weights, dtype=np.float64)
     t = len(w)
@@ -178,25 +181,28 @@ def average_linkage(S: FloatArray, weights: FloatArray, k: int) -> IntArray:
         S[a], S[:, a] = -np.inf, -np.inf
         w[b] += w[a]
         alive[a] = False
-    # Chains find merges out of order. Any t - k of them leave k clusters: they form a tree.
+    # Chains find merges out of order. Any t - k merges leave k clusters, since they form a tree.
     kept = merges[np.argsort(-height, kind="stable")[: t - k]]
     graph = sp.coo_array((np.ones(len(kept)), kept.T), shape=(t, t))
     return np.asarray(connected_components(graph, directed=False)[1])
 
 
 def _mutual_neighbours(S: FloatArray, chain: list[int]) -> tuple[int, int]:
-    """Follow nearest neighbours until two are each other's; take them off the chain."""
+    """Follow nearest neighbours until two are mutual, and remove these from the chain."""
     while True:
         a = chain[-1]
         b = int(S[a].argmax())
-        # Equals go to the point before, or the chain would never end.
+        # Ties go to the previous point, otherwise the chain may not end.
         if len(chain) > 1 and S[a, chain[-2]] >= S[a, b]:
             chain.pop()
             return a, chain.pop()
         chain.append(b)
 
 
-def _link(tuples: LabelTuples, k: int, reliability: FloatArray | None, limit: int) -> IntArray:
+def link_tuples(
+    tuples: LabelTuples, k: int, reliability: FloatArray | None, limit: int
+) -> IntArray:
+    """(t,) clusters by average linkage of at most ``limit`` groups of tuples."""
     limit = max(check_count(limit, "limit", least=2), k)
     profiles, groups = gather(Profiles.of(tuples), limit, reliability)
     S = profiles.co_association(profiles, reliability)

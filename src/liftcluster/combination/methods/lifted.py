@@ -1,42 +1,29 @@
-"""Consensus in the lifted space: group the clusters of all partitions, not the points."""
+"""Consensus by grouping the lifted clusters of all partitions."""
 
 from __future__ import annotations
 
 import inspect
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 
 from ..._util.arrays import add_up, block_of, from_device, row_blocks
-from ..._util.typing import FloatArray, IntArray, Points, Sparse
-from ..._util.validation import check_choice, check_count, check_positive
-from ...lifts.spectral import gram_factor
+from ..._util.checks import check_choice, check_count, check_positive
+from ..._util.typing import FloatArray, IntArray, Points, RngLike, Sparse
+from ...lifts.exact import gram_factor
 from ...representation.representation import Representation
-from ..mmd import climb_mmd
+from .ascent import ascend_mmd
 from .evidence import average_linkage, cluster_reliability
-from .spectral import row_shares, top_eigenvectors, unit_kmeans
+from .spectral import cluster_affinity, top_eigenvectors, unit_kmeans
 from .tuples import LIMIT, LabelTuples, Profiles, cluster_labelled, gather
 
-__all__ = [
-    "cluster_graph",
-    "group_by",
-    "group_centres",
-    "lift_evidence",
-    "lift_graph",
-    "lift_hac",
-    "lift_km",
-    "lift_ssd",
-    "ward_groupings",
-    "weighted_ward",
-]
-
-LINKAGES = ("ward", "average", "complete", "single")
-_WARD_UP_TO = 1500  # clusters: merging all of them is cubic
-_TRUST = 8  # power of the share of labels that places foretell: nearly all, or they count little
+Linkage = Literal["ward", "average", "complete", "single"]
+_WARD_UP_TO = 1500  # clusters: Ward's method takes cubic time
+_TRUST = 8  # power of the accuracy with which positions predict labels
 
 
 def lift_km(rep: Representation, k: int, *, n_init: int = 20, rng: np.random.Generator) -> IntArray:
@@ -44,13 +31,23 @@ def lift_km(rep: Representation, k: int, *, n_init: int = 20, rng: np.random.Gen
 
     .. math:: \min_{v_1 … v_k} \mathrm{liftSSD} = \sum_C \frac{|C|}{n} \min_l ‖\barΦ(C) - v_l‖^2
 
-    Lloyd's iterations from ``n_init`` seedings, and Ward's grouping, each improved by moving single
-    clusters until no move helps; the best of all is kept.
+    Lloyd's algorithm from ``n_init`` initialisations, and Ward's grouping, each improved by moving
+    single clusters until no move lowers liftSSD; the best result is kept.
+
+    Parameters
+    ----------
+    rep : Representation
+        s lifted clusters of m partitions.
+    k : int
+        Number of groups, at most s.
+    n_init : int
+        Number of k-means++ initialisations.
+    rng : Generator
 
     Returns
     -------
     (s,) int array
-        Group of each cluster; ``group_centres`` gives the v.
+        Group of each cluster; ``group_centres`` computes the v.
 
     References
     ----------
@@ -59,50 +56,55 @@ def lift_km(rep: Representation, k: int, *, n_init: int = 20, rng: np.random.Gen
     from sklearn.cluster import KMeans
 
     starts = [weighted_ward(rep.vectors, rep.masses, k)] if rep.s <= _WARD_UP_TO else []
-    for _ in range(check_count(n_init, "n_init")):
-        starts.append(group_by(KMeans(k, n_init=1), rep, k, rng=rng))
     G = rep.inner_products()
+    V = _span_coordinates(rep, G)
+    for _ in range(check_count(n_init, "n_init")):
+        starts.append(_fit_groups(KMeans(n_init=1), V, rep, k, rng))
 
     def affinity(rows: IntArray, R: sp.csr_array) -> FloatArray:
         return np.asarray((R.T @ G[rows]).T)
 
-    # Moving clusters lowers liftSSD by what it raises Σ ‖S‖²/w, the climb of MaxMMDClustering.
+    # liftSSD is a constant minus Σ ‖S‖²/w, which ascend_mmd maximises.
     climbs = [
-        climb_mmd(affinity, np.diag(G), rep.masses, codes, int(codes.max()) + 1) for codes in starts
+        ascend_mmd(affinity, np.diag(G), rep.masses, codes, int(codes.max()) + 1)
+        for codes in starts
     ]
     return max(climbs, key=lambda climb: climb.objective).codes
 
 
 def lift_hac(
-    rep: Representation, k: int, *, linkage: str = "ward", rng: np.random.Generator | None = None
+    rep: Representation, k: int, *, linkage: Linkage = "ward", rng: RngLike = None
 ) -> IntArray:
-    r"""Group the lifted clusters agglomeratively (the paper's LiftHAC).
+    r"""Group the lifted clusters by hierarchical agglomeration (the paper's LiftHAC).
 
-    Ward's linkage merges the two groups that raise liftSSD least,
+    Ward's linkage merges the two groups that increase liftSSD least, by
 
-    .. math:: \frac{w_A w_B}{w_A + w_B} ‖c_A - c_B‖^2,
+    .. math:: \frac{w_A w_B}{w_A + w_B} ‖c_A - c_B‖^2
 
-    with masses as weights from the start: the agglomerative form of what k-means minimises. Average
-    linkage counts masses too; complete and single linkage have none to count.
+    with the masses w. Average linkage is weighted by mass too, complete and single linkage are not.
+
+    Parameters
+    ----------
+    rep, k, rng
+        As for :func:`lift_km`, like the result; nothing is random here.
+    linkage : "ward", "average", "complete" or "single"
 
     References
     ----------
-    Raman, Phillips, Venkatasubramanian (SDM 2011), section 5, Algorithm 1; Ward (1963).
+    Raman, Phillips, Venkatasubramanian (SDM 2011), section 5, Algorithm 1; Ward (1963),
+    doi:10.1080/01621459.1963.10500845.
     """
-    check_choice(linkage, LINKAGES, "linkage")
+    check_choice(linkage, get_args(Linkage), "linkage")
     if linkage == "ward":
         return weighted_ward(rep.vectors, rep.masses, k)
-    D = cdist(rep.vectors, rep.vectors)
     if linkage == "average":
-        return average_linkage(-D, rep.masses, k)
-    from scipy.cluster.hierarchy import fcluster
-    from scipy.cluster.hierarchy import linkage as tree
-    from scipy.spatial.distance import squareform
-
-    if len(D) == 1:
+        return average_linkage(-cdist(rep.vectors, rep.vectors), rep.masses, k)
+    if rep.s == 1:
         return np.zeros(1, dtype=np.int64)
-    merges = tree(squareform(D, checks=False), linkage)
-    return np.asarray(fcluster(merges, k, "maxclust")) - 1
+    from scipy.cluster import hierarchy
+
+    tree = hierarchy.linkage(pdist(rep.vectors), linkage)
+    return np.asarray(hierarchy.fcluster(tree, k, "maxclust")) - 1
 
 
 def lift_graph(
@@ -118,35 +120,35 @@ def lift_graph(
     theta: float = 0.4,
     rng: np.random.Generator,
 ) -> IntArray:
-    r"""Cut the graph of points and clusters, with links between clusters that lie together.
+    r"""Cut the graph of points and clusters, with edges between similar lifted clusters.
 
     .. math:: A = B^\top W D^{-1} B + λ\, (G_+)^q \circ \sqrt{|C|\,|C'|} / m, \quad
               Y = \bigl((1 - αc) D^{-1} B + αc P\bigr) d^{-1/2} U, \quad
               P_{xC} ∝ ⟨φ(x), \barΦ(C)⟩_+^q
 
-    With λ = α = 0 this is ``lwgp``, which sees labels alone. G
-    are the inner products of the unit cluster vectors, |C| the weight of a cluster, d and U the
-    row sums and first eigenvectors of A. Points find their place among the eigenvectors by the
-    clusters they are most like, and not only by those they are in, so that points with equal
-    labels may part, and a point without any label has its place too. As far as c goes: the share
-    of labels, by weight, that places foretell, beyond chance and to the eighth power. Where
-    clusters do not hang together in X (domains drawn from genes, seen in space), labels alone
-    decide. The rows of Y, scaled to unit length, are clustered by k-means. One lift and an s × s
-    eigenproblem, linear in the points.
+    With λ = α = 0 this is ``lwgp``, which uses labels only. G are the inner products of the unit
+    cluster vectors, |C| the weight of a cluster, d and U the row sums and first eigenvectors of A.
+    Points are embedded by the clusters they are similar to and not only by those they are in, so
+    that points with equal labels may be separated and a point without any label is embedded too.
+    This is weighted by c, the share of labels (by weight) that is predicted correctly from the
+    positions, corrected for chance, to the eighth power: where clusters are not compact in X, the
+    labels decide. The rows of Y, scaled to unit length, are clustered by k-means. One lift and an
+    s × s eigenproblem: linear in the number of points.
 
     Parameters
     ----------
-    tuples : LabelTuples
-        Partitions of the same points, hardened; noise is a missing label.
-    k : int
+    tuples, k
+        As for ``evidence``.
     rep : Representation
-        The clusters of ``tuples``, lifted.
+        The lifted clusters of ``tuples``.
     X : (n, d) array
+        The points.
     weights : (n,) array, optional
-        Of the points, one each by default.
+        Weights of the points, one each by default.
     strength, power, placement, theta : float
-        λ, q, α in [0, 1], and the θ of
-        ``cluster_reliability``.
+        λ, q, α in [0, 1], and the θ of ``cluster_reliability``.
+    rng : Generator
+        Seeds k-means.
 
     Returns
     -------
@@ -164,9 +166,9 @@ def lift_graph(
     A, walk = cluster_graph(tuples, rep, strength=strength, power=power, theta=theta)
     U = top_eigenvectors(A, k)
     w = np.ones(len(tuples.inverse)) if weights is None else weights
-    placed, foretold = _placed(rep, X, tuples, w, U, power)
-    alpha = placement * foretold**_TRUST
-    Y = (1 - alpha) * np.asarray(walk @ U)[tuples.inverse] + alpha * placed
+    by_position, accuracy = _embed_by_position(rep, X, tuples, w, U, power)
+    alpha = placement * accuracy**_TRUST
+    Y = (1 - alpha) * np.asarray(walk @ U)[tuples.inverse] + alpha * by_position
     return unit_kmeans(Y, w, k, rng)
 
 
@@ -178,20 +180,15 @@ def cluster_graph(
     power: float = 4.0,
     theta: float = 0.4,
 ) -> tuple[FloatArray, Sparse]:
-    """(s, s) edges A between the clusters, and the (t, s) steps D⁻¹B from tuples to clusters.
-
-    Clusters are joined by the points they share, reliable ones more, and by lying together; the
-    formula is at :func:`lift_graph`.
-    """
+    """(s, s) edges A between the clusters and (t, s) transitions D⁻¹B of :func:`lift_graph`."""
     B = sp.csr_array(tuples.indicator() @ sp.diags_array(cluster_reliability(tuples, theta)))
-    walk = row_shares(B)
     sizes = np.sqrt(np.diag(tuples.overlaps()))
     links = np.clip(rep.inner_products(), 0, 1) ** power * np.outer(sizes, sizes) / tuples.m
-    shared = (B.T @ (sp.diags_array(tuples.weights) @ walk)).toarray()
+    shared, walk = cluster_affinity(B, tuples.weights)
     return shared + strength * links, walk
 
 
-def _placed(
+def _embed_by_position(
     rep: Representation,
     X: Points,
     tuples: LabelTuples,
@@ -199,27 +196,25 @@ def _placed(
     U: FloatArray,
     power: float,
 ) -> tuple[FloatArray, float]:
-    """(n, k) means of the rows of U by the similarity of each point to the clusters, and how well
-    places foretell labels, by weight.
-    """
+    """(n, k) means of the rows of U, by similarity to the clusters, and the accuracy c."""
     lift = rep.lift
     assert lift is not None
-    X = lift.points(X)  # which can be sliced
+    X = lift.points(X)  # can be sliced
     n, clusters = len(tuples.inverse), [np.flatnonzero(rep.owner == i) for i in range(rep.m)]
     Y = np.empty((n, U.shape[1]))
-    foretold = labelled = 0.0
+    correct = labelled = 0.0
     for rows in row_blocks(n, rep.s):
         similar = np.maximum(from_device(lift.scores(block_of(X, rows), rep.vectors)), 0)
         codes = tuples.codes[tuples.inverse[rows]]
-        most_like = np.column_stack([similar[:, c].argmax(axis=1) for c in clusters])
-        foretold += weights[rows] @ np.count_nonzero(most_like == codes, axis=1)
+        predicted = np.column_stack([similar[:, c].argmax(axis=1) for c in clusters])
+        correct += weights[rows] @ np.count_nonzero(predicted == codes, axis=1)
         labelled += weights[rows] @ np.count_nonzero(codes >= 0, axis=1)
-        # In units of the largest, so that no power of it vanishes.
+        # Relative to the largest, so that powers do not underflow.
         similar /= np.maximum(similar.max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         similar **= power
         Y[rows] = (similar @ U) / np.maximum(similar.sum(axis=1, keepdims=True), 1)
     chance = rep.m / rep.s
-    return Y, max((foretold / labelled - chance) / max(1 - chance, 1e-12), 0.0)
+    return Y, max((correct / labelled - chance) / max(1 - chance, 1e-12), 0.0)
 
 
 def lift_evidence(
@@ -231,21 +226,25 @@ def lift_evidence(
     weights: FloatArray | None = None,
     theta: float | None = 0.4,
     limit: int = LIMIT,
-    rng: np.random.Generator | None = None,
+    rng: RngLike = None,
 ) -> IntArray:
-    r"""Accumulate evidence that is graded by place: points are as similar as their clusters are.
+    r"""Evidence accumulation in which points are as similar as their lifted clusters.
 
     .. math:: S(x, y) = \frac{1}{m^2} \sum_{ij} u_i u_j ⟨\barΦ(C_i(x)), \barΦ(C_j(y))⟩
 
-    scaled to unit diagonal, then average linkage on the different tuples of labels; u are the
-    clusters' reliabilities (``theta=None``: all one). Where the tuples are too many, the heaviest
-    lead groups that the others join by co-association.
+    scaled to unit diagonal, then average linkage of the distinct tuples of labels, with u the
+    reliabilities of the clusters.
 
-    Returns
-    -------
-    (n,) int array
-        Cluster of each point, from 0 to k - 1. X, weights and rng play no part in it: they are
-        taken so that all methods on labels and vectors are called alike.
+    Parameters
+    ----------
+    tuples, k, rep
+        As for :func:`lift_graph`, like the result.
+    X, weights, rng : ignored
+        Accepted so that all methods on labels and vectors have the same signature.
+    theta : float or None
+        The θ of ``cluster_reliability``; None sets all u to one.
+    limit : int
+        As for ``evidence``; tuples are grouped by co-association.
     """
     if theta is not None:
         theta = check_positive(theta, "theta")
@@ -254,12 +253,10 @@ def lift_evidence(
     def link(part: LabelTuples, k: int) -> IntArray:
         u = np.ones(part.s) if theta is None else cluster_reliability(part, theta)
         profiles, groups = gather(Profiles.of(part), max(limit, k))
-        H = sp.csr_array(part.indicator() @ sp.diags_array(u))
-        w = sp.diags_array(part.weights)
-        sums = sp.csr_array(
-            (np.ones(part.t), (groups, np.arange(part.t))), shape=(len(profiles), part.t)
-        )
-        Z = (sums @ (w @ H)) @ rep.vectors  # (g, ρ), weighted sums of cluster vectors
+        H = part.indicator() @ sp.diags_array(u)
+        shape = (len(profiles), part.t)
+        sums = sp.csr_array((part.weights, (groups, np.arange(part.t))), shape=shape)
+        Z = (sums @ H) @ rep.vectors  # (g, ρ), weighted sums of cluster vectors
         Z = np.asarray(Z) / np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), 1e-300)
         return average_linkage(Z @ Z.T, profiles.weights, k)[groups]
 
@@ -267,10 +264,20 @@ def lift_evidence(
 
 
 def group_by(clusterer: Any, rep: Representation, k: int, *, rng: np.random.Generator) -> IntArray:
-    """Group the lifted clusters by any scikit-learn clusterer, with masses where it takes weights.
+    """(s,) groups of the lifted clusters by any scikit-learn clusterer, weighted if it can be."""
+    return _fit_groups(clusterer, _span_coordinates(rep), rep, k, rng)
 
-    Vectors are first turned into their span, at most s numbers each, which changes no distance.
-    """
+
+def _span_coordinates(rep: Representation, G: FloatArray | None = None) -> FloatArray:
+    """The cluster vectors in at most s orthonormal coordinates; G are their inner products."""
+    if rep.n_components <= rep.s:
+        return rep.vectors
+    return gram_factor(rep.inner_products() if G is None else G)[0]
+
+
+def _fit_groups(
+    clusterer: Any, V: FloatArray, rep: Representation, k: int, rng: np.random.Generator
+) -> IntArray:
     from sklearn.base import clone
     from sklearn.exceptions import ConvergenceWarning
 
@@ -278,11 +285,10 @@ def group_by(clusterer: Any, rep: Representation, k: int, *, rng: np.random.Gene
     settings = clusterer.get_params()
     chosen = {"n_clusters": k, "n_components": k, "random_state": int(rng.integers(2**31))}
     clusterer.set_params(**{name: v for name, v in chosen.items() if name in settings})
-    V = rep.vectors if rep.n_components <= rep.s else gram_factor(rep.inner_products())[0]
     takes_weights = "sample_weight" in inspect.signature(clusterer.fit).parameters
     weights = {"sample_weight": rep.masses * rep.s / rep.m} if takes_weights else {}
     with warnings.catch_warnings():
-        # Fewer different vectors than k: the caller says so, in its own terms.
+        # Fewer distinct vectors than k: the caller warns about this.
         warnings.simplefilter("ignore", ConvergenceWarning)
         if hasattr(clusterer, "fit_predict"):
             codes = clusterer.fit_predict(V, **weights)
@@ -292,12 +298,12 @@ def group_by(clusterer: Any, rep: Representation, k: int, *, rng: np.random.Gene
 
 
 def weighted_ward(V: FloatArray, weights: FloatArray, k: int) -> IntArray:
-    """k groups of weighted vectors by merging the two that raise the sum of squares least."""
+    """k groups of weighted vectors by Ward's method."""
     return next(ward_groupings(V, weights, k))
 
 
 def ward_groupings(V: FloatArray, weights: FloatArray, most: int) -> Iterator[IntArray]:
-    """The groupings of weighted Ward into ``most`` groups, one less, and so on to a single one."""
+    """Groupings by weighted Ward into ``most``, ``most`` - 1, …, 1 groups."""
     centres, w = np.array(V), np.array(weights, dtype=np.float64)
     codes = np.arange(len(V))
     cost = _ward_costs(centres, w, centres, w)

@@ -1,46 +1,51 @@
-"""Every consensus method by name: what it needs and what it promises."""
+"""The registry of consensus methods: what each needs and what it guarantees."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from .bipartite import lwgp
-from .evidence import evidence, lwea
+import numpy as np
+
+from ...comparison.measures.registry import option_names
+from .evidence import evidence, lwea, lwgp
 from .graph import cspa, hbgf, hgpa, mcla
 from .lifted import lift_evidence, lift_graph, lift_hac, lift_km
 from .voting import majority
-
-__all__ = ["METHODS", "Method"]
 
 Needs = Literal["vectors", "labels", "labels and vectors", "distances"]
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to combine partitions into one.
+    """A method to combine partitions into one.
 
     Attributes
     ----------
     name, title : str
     needs : str
         "vectors": groups lifted clusters and assigns points by their similarity to the groups;
-        "labels": sees only which points share labels; "labels and vectors": both;
-        "distances": chooses among the inputs.
+        "labels": uses only the labels; "labels and vectors": both; "distances": chooses one of
+        the inputs.
     function : callable or None
     soft : bool
-        Soft memberships count as they are; otherwise each point goes to its largest first.
+        Uses soft memberships; otherwise partitions are hardened first.
     chooses_k : bool
-        The number of clusters is not asked for.
+        Finds the number of clusters itself.
     balanced : bool
-        Cuts into parts of similar weight; points with equal labels may part.
+        Cuts into parts of similar weight; points with equal labels may be separated.
     bandwidth : str
-        The rule that bandwidth="auto" stands for: by evidence, see benchmarks/consensus.py.
+        The rule for bandwidth="auto", chosen by benchmarks/consensus.py.
     extra : str or None
-        The extra of liftcluster that has the packages it needs.
+        The extra of liftcluster that installs the packages it needs.
     reference : str
+    more_options : tuple of str
+        Options besides those of ``function``.
+    options : tuple of str
+        Names of all options that users may set.
     """
 
     name: str
@@ -53,6 +58,20 @@ class Method:
     bandwidth: str = "median/4"
     extra: str | None = None
     reference: str = ""
+    more_options: tuple[str, ...] = ()
+
+    @cached_property
+    def options(self) -> tuple[str, ...]:
+        own = () if self.function is None else option_names(self.function)
+        return (*own, *self.more_options)
+
+
+class Task(NamedTuple):
+    """A method with its options and its source of random numbers."""
+
+    method: Method
+    options: dict[str, Any]
+    rng: np.random.Generator
 
 
 _PAPER = "Raman, Phillips, Venkatasubramanian (SDM 2011)"
@@ -64,20 +83,20 @@ def _label_only(name: str, title: str, function: Any, reference: str, **traits: 
     return Method(name, title, "labels", function, reference=reference, **traits)
 
 
-_BALANCED = {"balanced": True, "extra": "graph"}
+_BALANCED = {"balanced": True, "extra": "graph", "more_options": ("whole_tuples",)}
 _ALL = [
     Method("lift_km", "k-means on lifted clusters", "vectors", lift_km, True, reference=_PAPER),
     Method("lift_hac", "Ward on lifted clusters", "vectors", lift_hac, True, reference=_PAPER),
     Method(
         "lift_graph",
-        "graph cut, lifted clusters linked by place",
+        "graph cut with edges between lifted clusters",
         "labels and vectors",
         lift_graph,
         reference=f"ours, after {_HUANG}",
     ),
     Method(
         "lift_evidence",
-        "evidence graded by lifted similarity",
+        "evidence accumulation by lifted similarity",
         "labels and vectors",
         lift_evidence,
         bandwidth="median/8",
@@ -99,12 +118,13 @@ _ALL = [
     ),
     Method(
         "medoid",
-        "the input nearest to all, under any measure",
+        "the input nearest to all others, by any measure",
         "distances",
         None,
         soft=True,
         chooses_k=True,
         reference="with cdistance: Ansari, Fillmore, Coen (2010)",
+        more_options=("measure", "measure_options"),
     ),
 ]
 

@@ -1,37 +1,30 @@
-"""How many clusters a consensus has: criteria on the lifted clusters."""
+"""Selection of the number of clusters of a consensus, by criteria on the lifted clusters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from ..._util.arrays import add_up
+from ..._util.checks import check_choice
 from ..._util.typing import FloatArray, IntArray
-from ..._util.validation import check_choice
 from ...representation.representation import Representation
 from .lifted import cluster_graph, group_centres, lift_ssd, ward_groupings
 from .spectral import relative_eigengaps
 from .tuples import LabelTuples
 
-__all__ = ["CRITERIA", "Curve", "choose_k"]
-
-CRITERIA = ("eigengap", "silhouette", "variance_ratio")
+Criterion = Literal["eigengap", "silhouette", "variance_ratio"]
+CRITERIA = get_args(Criterion)
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A criterion for every number of clusters that was tried; the largest value wins.
+    """A criterion for every number of clusters that was tried; the largest value is chosen.
 
-    Attributes
-    ----------
-    criterion : str
-    candidates : (c,) int array
-    values : (c,) array
-    scores : (c,) array
-        liftSSD with that many clusters.
+    ``candidates``, ``values`` of the criterion and ``scores`` (liftSSD) are arrays of shape (c,).
     """
 
     criterion: str
@@ -44,63 +37,54 @@ class Curve:
         return int(self.candidates[self.values.argmax()])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw it: see :func:`liftcluster.plot.curve`."""
+        """Plot the curve: see :func:`liftcluster.plot.curve`."""
         from ...viz.plot import curve as draw
 
         return draw(self, ax=ax)
 
 
 def choose_k(
-    rep: Representation,
-    tuples: LabelTuples | None = None,
-    *,
-    criterion: str = "eigengap",
-    largest: int | None = None,
+    rep: Representation, tuples: LabelTuples | None = None, *, criterion: Criterion = "eigengap"
 ) -> Curve:
-    r"""Try every number of clusters from 2 up, by weighted Ward on the lifted clusters.
+    r"""Evaluate a criterion for 2, 3, … clusters, by weighted Ward on the lifted clusters.
 
-    ``eigengap``: the relative gap after the k-th eigenvalue of lift_graph's graph of clusters,
+    The largest number is two more than any input has.
+
+    ``eigengap``: the relative gap after the k-th eigenvalue of the graph of ``lift_graph``,
 
     .. math:: \Bigl(1 - \frac{1 - λ_k}{1 - λ_{k+1}}\Bigr) · \text{silhouette}(k),
 
-    how much better the clusters of all inputs fall into k parts than into k + 1, times how well
-    they are grouped. ``silhouette``: the mean over clusters, by mass, of (b − a)/max(a, b), with a
-    the mean distance to its own group and b that to the nearest other. ``variance_ratio``:
-    between-group over within-group squares, each by its degrees of freedom (Caliński and
-    Harabasz), by mass. The first finds the number of classes far more often than the others
+    times the silhouette. ``silhouette``: the mean over clusters, weighted by mass, of
+    (b − a)/max(a, b), with a the mean distance to its own group and b that to the nearest other.
+    ``variance_ratio``: the Caliński–Harabasz index (1974, doi:10.1080/03610927408827101), weighted
+    by mass. The first finds the number of classes far more often than the others
     (``python -m benchmarks consensus --auto``).
 
     Parameters
     ----------
     rep : Representation
-        The inputs, lifted.
+        The lifted clusters of the inputs.
     tuples : LabelTuples, optional
-        The same clusters as labels; ``eigengap`` needs it.
+        The labels of the same clusters; needed by ``eigengap``.
     criterion : str
         One of ``CRITERIA``.
-    largest : int, optional
-        Most clusters to try; by default two more than the finest input has.
     """
     check_choice(criterion, CRITERIA, "criterion")
     if criterion == "eigengap" and (tuples is None or tuples.s != rep.s):
         raise ValueError(
-            "criterion 'eigengap' needs the labels of the same clusters that were lifted: give "
+            "criterion 'eigengap' needs the labels of the same clusters that were lifted: pass "
             "tuples=LabelTuples.from_partitions(...) of hard partitions"
         )
-    sizes = np.bincount(rep.owner, minlength=rep.m)
-    top = int(min(largest or sizes.max() + 2, rep.s - 1))
-    candidates = np.arange(2, max(top, 2) + 1)
-    candidates = candidates[candidates <= rep.s]
-    if not len(candidates):  # a single cluster in all
+    if rep.s == 1:
         return Curve(criterion, np.array([1]), np.zeros(1), np.zeros(1))
-    D = cdist(rep.vectors, rep.vectors)
-    groupings = list(ward_groupings(rep.vectors, rep.masses, int(candidates[-1])))[-2::-1]
-    centres = [
-        group_centres(rep, codes, int(k)) for k, codes in zip(candidates, groupings, strict=True)
-    ]
+    most = max(min(int(np.bincount(rep.owner).max()) + 2, rep.s - 1), 2)
+    candidates = np.arange(2, most + 1)
+    groupings = list(ward_groupings(rep.vectors, rep.masses, most))[-2::-1]
+    centres = [group_centres(rep, codes, k) for k, codes in enumerate(groupings, start=2)]
     if criterion == "variance_ratio":
         values = np.array([_variance_ratio(rep, v) for v in centres])
     else:
+        D = cdist(rep.vectors, rep.vectors)
         values = np.array([_silhouette(D, codes, rep.masses) for codes in groupings])
     if criterion == "eigengap":
         assert tuples is not None

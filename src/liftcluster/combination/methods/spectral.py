@@ -1,9 +1,8 @@
-"""Graphs cut by eigenvectors, from eigenproblems as small as all clusters together."""
+"""Spectral graph cuts by eigenproblems of size s, the number of clusters of all partitions."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,45 +12,18 @@ from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
 from .tuples import fill_empty
 
-__all__ = [
-    "factor_cut",
-    "normalised_cut",
-    "relative_eigengaps",
-    "row_shares",
-    "top_eigenvectors",
-    "transfer_cut",
-    "unit_kmeans",
-]
 
+def transfer_cut(B: Sparse, weights: FloatArray, k: int, *, rng: RngLike = None) -> IntArray:
+    r"""Normalised cut of a bipartite graph into k parts, by an eigenproblem of its smaller side.
 
-def transfer_cut(
-    B: Sparse, weights: FloatArray, k: int, *, extra: Any = None, rng: RngLike = None
-) -> IntArray:
-    r"""Normalised cut of a bipartite graph into k parts, from an eigenproblem of its smaller side.
-
-    .. math:: A = B^T W D^{-1} B + \text{extra}, \quad d = A 1, \quad
+    .. math:: A = B^T W D^{-1} B, \quad d = A 1, \quad
               d^{-1/2} A \, d^{-1/2} U = U Λ, \quad Y = D^{-1} B \, d^{-1/2} U
 
     with D the row sums of B, W the weights of its rows and U the eigenvectors of the k largest
     eigenvalues; the rows of Y are scaled to unit length and clustered by weighted k-means.
 
-    Parameters
-    ----------
-    B : (t, s) sparse matrix
-        Non-negative edges between points and clusters.
-    weights : (t,) array
-        Weights of the points, positive: a point of weight two is two points.
-    k : int
-        Number of parts, at most t.
-    extra : (s, s) array, optional
-        Non-negative symmetric edges among the clusters themselves.
-    rng : int, Generator or None
-        Seeds k-means.
-
-    Returns
-    -------
-    (t,) int array
-        Part of each point, from 0 to k - 1, none empty.
+    B are (t, s) non-negative edges between points and clusters. Returns the (t,) part of each
+    point, from 0 to k - 1, none empty; k is at most t.
 
     References
     ----------
@@ -64,44 +36,22 @@ def transfer_cut(
     >>> (parts == parts[0]).tolist()
     [True, True, False]
     """
-    walk = row_shares(B)
-    check_pairs(B.shape[1], B.shape[1])
-    A = (B.T @ (sp.diags_array(weights) @ walk)).toarray()  # (s, s)
-    if extra is not None:
-        A += extra
+    A, walk = cluster_affinity(B, weights)
     return unit_kmeans(walk @ top_eigenvectors(A, k), weights, k, make_rng(rng))
 
 
 def factor_cut(F: Sparse, weights: FloatArray, k: int, *, rng: RngLike = None) -> IntArray:
-    r"""Normalised cut of the graph with similarities F Fᵀ, which is never made.
+    r"""Normalised cut of the graph with similarities F Fᵀ, without computing these.
 
     .. math:: d = F F^T w, \quad N = \operatorname{diag}(d)^{-1/2} F, \quad
               N^T W N V = V Λ, \quad Y = N V Λ^{-1/2}
 
-    Y are the eigenvectors of the normalised similarities, one row for each point whatever its
-    weight; they are scaled to unit length and clustered by weighted k-means.
-
-    Parameters
-    ----------
-    F : (t, s) sparse matrix
-        Non-negative.
-    weights : (t,) array
-        Weights of the points, positive: a point of weight two is two points.
-    k : int
-        Number of parts, at most t.
-    rng : int, Generator or None
-        Seeds k-means.
+    The rows of Y, (t, k) eigenvectors of the normalised similarities, are scaled to unit length and
+    clustered by weighted k-means. F is (t, s) and non-negative.
 
     References
     ----------
     Ng, Jordan, Weiss: On spectral clustering (NIPS 2001).
-
-    Examples
-    --------
-    >>> F = sp.csr_array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]])
-    >>> parts = factor_cut(F, np.ones(3), 2, rng=0)
-    >>> (parts == parts[0]).tolist()
-    [True, True, False]
     """
     degrees = np.asarray(F @ (F.T @ weights)).ravel()
     check_pairs(F.shape[1], F.shape[1])
@@ -113,41 +63,29 @@ def factor_cut(F: Sparse, weights: FloatArray, k: int, *, rng: RngLike = None) -
 
 
 def normalised_cut(A: FloatArray, weights: FloatArray, k: int, *, rng: RngLike = None) -> IntArray:
-    """Normalised cut of a small graph, given as a symmetric non-negative matrix.
-
-    The rows of the eigenvectors of d^{-1/2} A d^{-1/2}, scaled to unit length, are clustered by
-    k-means with the weights of the vertices.
-
-    Examples
-    --------
-    >>> A = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.1], [0.1, 0.1, 1.0]])
-    >>> parts = normalised_cut(A, np.ones(3), 2, rng=0)
-    >>> (parts == parts[0]).tolist()
-    [True, True, False]
-    """
+    """Normalised cut of a small graph with symmetric weights A: k-means of its eigenvectors."""
     return unit_kmeans(top_eigenvectors(A, k), weights, k, make_rng(rng))
 
 
-def row_shares(B: Sparse) -> Sparse:
-    """D⁻¹B, with D the row sums of B; rows of zeros stay zero."""
-    return sp.csr_array(sp.diags_array(_inverse(np.asarray(B.sum(axis=1)).ravel())) @ B)
+def cluster_affinity(B: Sparse, weights: FloatArray) -> tuple[FloatArray, Sparse]:
+    """(s, s) affinities BᵀWD⁻¹B of the clusters, and the (t, s) transitions D⁻¹B."""
+    check_pairs(B.shape[1], B.shape[1])
+    walk = sp.csr_array(sp.diags_array(_inverse(np.asarray(B.sum(axis=1)).ravel())) @ B)
+    return (B.T @ (sp.diags_array(weights) @ walk)).toarray(), walk
 
 
 def relative_eigengaps(A: FloatArray) -> FloatArray:
-    r"""(s,) how clearly a graph falls into 1, 2, … s parts: at k, 1 − (1 − λ_k)/(1 − λ_{k+1}).
+    r"""(s,) relative eigengaps 1 − (1 − λ_k)/(1 − λ_{k+1}) of a graph for k = 1, …, s.
 
-    λ are the eigenvalues of the random walk d⁻¹A, largest first, and 1 − λ is how fast the walk
-    forgets. The gap is one where k parts are disconnected and k + 1 are not, and zero where
-    nothing tells k from k + 1; the last value is zero.
+    λ are the eigenvalues of the random walk d⁻¹A in decreasing order. The gap is one where the
+    graph has k connected components, and zero where λ_k = λ_{k+1}; the last value is zero.
 
-    Examples
-    --------
     >>> relative_eigengaps(np.array([[1.0, 0, 0], [0, 1, 1], [0, 1, 1]])).round(6).tolist()
     [0.0, 1.0, 0.0]
     """
     scale = np.sqrt(_inverse(A.sum(axis=1)))
     values = np.linalg.eigvalsh(scale[:, None] * A * scale)[::-1]
-    rate = np.clip(1 - values, 0, 1) + 1e-9  # rounding must not look like a gap
+    rate = np.clip(1 - values, 0, 1) + 1e-9  # so that rounding is not a gap
     return np.append(1 - rate[:-1] / rate[1:], 0.0)
 
 
@@ -166,12 +104,12 @@ def unit_kmeans(Y: FloatArray, weights: FloatArray, k: int, rng: np.random.Gener
     Y = Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), np.finfo(np.float64).tiny)
     kmeans = KMeans(k, n_init=10, random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():
-        # Fewer than k different rows: the tuples differ where the eigenvectors do not.
+        # Fewer than k distinct rows: different tuples may have equal eigenvector entries.
         warnings.simplefilter("ignore", ConvergenceWarning)
         codes = kmeans.fit(Y, sample_weight=weights).labels_
     return fill_empty(codes, weights, k)
 
 
 def _inverse(x: FloatArray) -> FloatArray:
-    """1/x, and zero for zero: points without clusters and clusters without points stay out."""
+    """1/x, and zero for zero."""
     return np.asarray(np.divide(1.0, x, out=np.zeros_like(x), where=x > 0))

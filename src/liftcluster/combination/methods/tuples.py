@@ -1,8 +1,7 @@
-"""Points with the same labels in every partition as one weighted point."""
+"""Points with the same labels in every partition, as one weighted tuple of labels."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,35 +10,32 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._util.arrays import add_up, row_blocks
+from ..._util.checks import check_count
 from ..._util.memory import check_memory, check_pairs
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
-from ..._util.validation import check_count, make_rng
+from ..._util.validation import make_rng
+from ..._util.warning import warn
 from ...partitions.partition import Partition
 
-__all__ = ["LIMIT", "LabelTuples", "Profiles", "cluster_labelled", "fill_empty", "gather"]
-
-# Groups that are linked pair by pair: a square of float64 numbers of this side is half a gigabyte,
-# and average linkage takes a few seconds.
+# Tuples in average linkage: the matrix of similarities takes half a gigabyte, linkage seconds.
 LIMIT = 8000
-# A tuple of weight zero counts this much of the heaviest: it is assigned but decides nothing,
-# and no mean is 0/0.
-_NEXT_TO_NOTHING = 1e-12
+# Tuples of weight zero get this share of the largest weight, so that no mean is 0/0.
+_NEGLIGIBLE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class LabelTuples:
-    """The t different rows of labels that n points get from m partitions.
+    """The t distinct rows of labels that n points have in m partitions.
 
-    What a method that sees labels alone can tell apart. There are never more tuples than points,
-    and far fewer where partitions agree. Tuples are numbered in the order of the first point that
-    has them, so neither the names of clusters nor the order of partitions matters.
+    A method that uses only labels cannot distinguish points with the same tuple. Tuples are
+    numbered in the order of the first point that has them.
 
     Attributes
     ----------
     codes : (t, m) int array
         Cluster of each tuple in each partition, -1 where it has none.
     inverse : (n,) int array
-        Tuple of each point: ``consensus[inverse]`` takes an answer back to the points.
+        Tuple of each point: ``codes[inverse]`` turns codes of tuples into codes of points.
     weights : (t,) array
         Total weight of the points of each tuple.
     sizes : (m,) int array
@@ -68,18 +64,18 @@ class LabelTuples:
     def from_partitions(cls, partitions: Iterable[Partition]) -> LabelTuples:
         """The tuples of partitions of the same weighted points.
 
-        A soft partition is hardened: each point goes to its cluster of largest membership, and
-        clusters that are nowhere the largest are left out. Noise is a missing label.
+        A soft partition is hardened: each point is assigned to its cluster of largest membership,
+        and clusters without points are dropped. Noise is a missing label.
         """
         partitions = list(partitions)
         _check_same_points(partitions)
         columns = [_used_codes(p.labels) for p in partitions]
         rows = np.zeros(partitions[0].n, dtype=np.int64)
         for column in columns:
-            # One label more at a time keeps the keys small: no row is ever wider than two numbers.
+            # One partition at a time, renumbering in between, so that keys do not overflow.
             keys = rows * (column.max() + 2) + column + 1
             rows = np.unique(keys, return_inverse=True)[1]
-        first, inverse = _by_first_appearance(rows)
+        first, inverse = by_first_appearance(rows)
         return cls(
             codes=np.column_stack([column[first] for column in columns]),
             inverse=inverse,
@@ -88,20 +84,20 @@ class LabelTuples:
         )
 
     def split(self, most: float, weights: FloatArray, rng: RngLike = None) -> LabelTuples:
-        """The same points, with every tuple heavier than `most` repeated for parts of its points.
+        """The same points, with every tuple heavier than ``most`` split at random into copies.
 
-        For methods that balance: they can part points with equal labels, at random. ``weights``
-        are those of the n points; a single point is never split, and ``most=0`` splits all others.
+        For methods that balance cluster sizes, which then may separate points with equal labels.
+        ``weights`` are those of the n points; ``most=0`` gives every point a tuple of its own.
 
         >>> tuples = LabelTuples.from_partitions([Partition.from_labels([0, 0, 0, 0, 1])])
         >>> tuples.split(2, np.ones(5), rng=0).codes.ravel().tolist()
         [0, 0, 1]
         """
         counts = np.bincount(self.inverse, minlength=self.t)
-        with np.errstate(over="ignore"):  # as many pieces as there are points, at most
+        with np.errstate(over="ignore"):  # clipped to the number of points
             wanted = np.ceil(self.weights / most) if most > 0 else counts
         pieces = np.clip(wanted, 1, np.maximum(counts, 1)).astype(np.int64)
-        # Shuffled first: points often come sorted by what one hopes to find.
+        # Shuffled first: points are often sorted by class.
         order = make_rng(rng).permutation(len(self.inverse))
         order = order[np.argsort(self.inverse[order], kind="stable")]
         owner = self.inverse[order]
@@ -117,31 +113,18 @@ class LabelTuples:
 
     @property
     def t(self) -> int:
-        """Number of different tuples."""
         return len(self.codes)
 
     @property
     def m(self) -> int:
-        """Number of partitions."""
         return len(self.sizes)
 
     @property
     def s(self) -> int:
-        """Number of clusters in all partitions together."""
         return int(self.sizes.sum())
 
-    @property
-    def owner(self) -> IntArray:
-        """(s,) partition that each cluster belongs to."""
-        return np.repeat(np.arange(self.m), self.sizes)
-
-    @property
-    def labelled(self) -> FloatArray:
-        """(t, m) one where a tuple has a label, zero where it has none."""
-        return (self.codes >= 0).astype(np.float64)
-
     def indicator(self) -> Sparse:
-        """(t, s) sparse H: one where a tuple is in a cluster, clusters numbered through."""
+        """(t, s) sparse H: one where a tuple is in a cluster, numbered consecutively."""
         inside = self.codes >= 0
         columns = self.codes + np.cumsum(self.sizes) - self.sizes
         indptr = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
@@ -150,7 +133,7 @@ class LabelTuples:
         )
 
     def overlaps(self) -> FloatArray:
-        """(s, s) weight that each two clusters share, Hᵀ W H."""
+        """(s, s) weight of the intersection of every two clusters, Hᵀ W H."""
         H = self.indicator()
         check_pairs(H.shape[1], H.shape[1])
         return np.asarray((H.T @ (sp.diags_array(self.weights) @ H)).toarray())
@@ -158,29 +141,30 @@ class LabelTuples:
 
 @dataclass(frozen=True, eq=False)
 class Profiles:
-    r"""Groups of points by the share of their weight in each cluster.
+    r"""Groups of points, described by the share of their weight in each cluster.
 
-    Sums of co-associations over the pairs of two groups are products of their profiles, so that
-    averages between groups need no pair of points:
+    The mean co-association of two groups is a product of their profiles, so no pairs of points are
+    needed:
 
     .. math:: S_{gh} = \frac{\sum_{x ∈ g, y ∈ h} w_x w_y \sum_i u(C_i(x)) [C_i(x) = C_i(y)]}
                             {\sum_{x ∈ g, y ∈ h} w_x w_y \,\#\{i : i \text{ labels both}\}}
 
-    For single tuples that is the share of agreeing partitions among those that label both.
+    For single tuples that is the share of partitions that agree among those that label both.
     """
 
     shares: Sparse  # (g, s)
-    labelled: FloatArray  # (g, m), share of the weight that each partition labels
+    labelled: FloatArray  # (g, m), share of the weight labelled by each partition
     weights: FloatArray  # (g,)
 
     @classmethod
     def of(cls, tuples: LabelTuples) -> Profiles:
         """One group for each tuple."""
-        return cls(tuples.indicator(), tuples.labelled, tuples.weights)
+        labelled = (tuples.codes >= 0).astype(np.float64)
+        return cls(tuples.indicator(), labelled, tuples.weights)
 
     @cached_property
     def is_complete(self) -> bool:
-        return bool((self.labelled > 1 - 1e-9).all())  # means of ones are ones up to rounding
+        return bool((self.labelled > 1 - 1e-9).all())  # up to rounding
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -191,7 +175,7 @@ class Profiles:
     def co_association(self, other: Profiles, reliability: FloatArray | None = None) -> FloatArray:
         """(g, g') S between the groups of two profiles; zero where no partition labels both.
 
-        ``reliability`` holds the weight u of each cluster, one each by default.
+        ``reliability`` are the weights u of the clusters, one each by default.
         """
         check_memory(
             3 * 8 * len(self) * len(other),
@@ -222,11 +206,10 @@ class Profiles:
 def gather(
     profiles: Profiles, limit: int, reliability: FloatArray | None = None
 ) -> tuple[Profiles, IntArray]:
-    """At most `limit` groups, and the group of each profile.
+    """At most ``limit`` groups, and the group of each profile, in O(g · limit · m) time.
 
-    The heaviest `limit` profiles lead a group each, and every other one joins the leader that it
-    is most like (the heaviest of several). Groups of one where the limit is not reached.
-    Costs O(g · limit · m) time, in blocks.
+    The heaviest ``limit`` profiles start a group each, and every other one joins the group whose
+    first profile has the largest co-association with it (the heaviest of ties).
     """
     if len(profiles) <= limit:
         return profiles, np.arange(len(profiles))
@@ -243,22 +226,20 @@ def gather(
 def cluster_labelled(
     tuples: LabelTuples, k: int, cluster: Callable[[LabelTuples, int], IntArray]
 ) -> IntArray:
-    """(t,) consensus of the tuples that have a label at all, by a method that may trust its input.
+    """(t,) consensus by ``cluster(tuples, k)``, with the cases that all methods have in common.
 
-    ``cluster`` is called with 1 < k < t tuples, none without labels or weight. What every method
-    promises is kept here: k clusters wherever there are k different tuples with labels, otherwise
-    fewer and a warning; points that no partition labels go to the heaviest cluster.
+    ``cluster`` is called with 1 < k < t tuples, none without labels or weight. The result has k
+    clusters if there are k distinct tuples with labels, otherwise fewer, with a warning. Points
+    that no partition labels are assigned to the heaviest cluster.
     """
     check_count(k, "k")
     known = np.flatnonzero((tuples.codes >= 0).any(axis=1))
     if len(known) < k:
-        warnings.warn(
-            f"{k} clusters were asked for, but the {tuples.m} partition(s) tell only {len(known)} "
-            f"groups of points apart; the consensus has {len(known)} clusters",
-            UserWarning,
-            stacklevel=3,
+        warn(
+            f"{k} clusters were asked for, but the {tuples.m} partition(s) distinguish only "
+            f"{len(known)} groups of points; the consensus has {len(known)} clusters"
         )
-    weights = np.maximum(tuples.weights, tuples.weights.max() * _NEXT_TO_NOTHING)[known]
+    weights = np.maximum(tuples.weights, tuples.weights.max() * _NEGLIGIBLE)[known]
     k = min(k, len(known))
     if k == len(known):
         found: IntArray = np.arange(k)
@@ -273,9 +254,9 @@ def cluster_labelled(
 
 
 def fill_empty(codes: IntArray, weights: FloatArray, k: int) -> IntArray:
-    """The same clusters, and for each empty one the heaviest point of a cluster that can spare it.
+    """Codes of k ≤ n non-empty clusters.
 
-    The donor is the heaviest cluster of more than one point. Needs at least k points.
+    Each empty one gets the heaviest point of the heaviest cluster that has more than one.
     """
     codes = np.array(codes, dtype=np.int64)
     for empty in np.flatnonzero(np.bincount(codes, minlength=k) == 0):
@@ -295,8 +276,8 @@ def _check_same_points(partitions: list[Partition]) -> None:
     for i, p in enumerate(partitions[1:], start=1):
         if not np.array_equal(p.weights, partitions[0].weights):
             raise ValueError(
-                f"partitions 0 and {i} weigh the points differently; give all of them the same "
-                "weights with Partition.with_weights"
+                f"partitions 0 and {i} have different weights; give all of them the same weights "
+                "with Partition.with_weights"
             )
 
 
@@ -306,10 +287,10 @@ def _used_codes(labels: IntArray) -> IntArray:
     return np.asarray(codes - int(used[0] < 0), dtype=np.int64)
 
 
-def _by_first_appearance(rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Where each distinct value comes first, in that order, and the number of each entry's value.
+def by_first_appearance(rows: IntArray) -> tuple[IntArray, IntArray]:
+    """Index of the first entry with each value, ascending, and the number of each entry's value.
 
-    >>> [x.tolist() for x in _by_first_appearance(np.array([7, 3, 7, 5]))]
+    >>> [x.tolist() for x in by_first_appearance(np.array([7, 3, 7, 5]))]
     [[0, 1, 3], [0, 1, 0, 2]]
     """
     _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)

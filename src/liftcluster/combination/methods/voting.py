@@ -1,4 +1,4 @@
-"""The majority rule: who is together in most partitions is together."""
+"""Consensus by majority vote on pairs of points."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from ..._util.arrays import add_up, row_blocks
 from ..._util.typing import Array, IntArray, RngLike
 from .tuples import LabelTuples
 
-__all__ = ["majority"]
-
 
 def majority(tuples: LabelTuples, k: int | None = None, *, rng: RngLike = None) -> IntArray:
     r"""Join all pairs that share a cluster in more than half of the partitions that label both.
@@ -20,25 +18,15 @@ def majority(tuples: LabelTuples, k: int | None = None, *, rng: RngLike = None) 
 
     .. math:: \{(x, y) : 2\,\#\{i : C_i(x) = C_i(y)\} > \#\{i : i \text{ labels } x, y\}\}
 
-    so their number is the outcome and not a choice. Chains of pairs can join what most partitions
-    keep apart; on the other hand no parameter has to be set.
+    so their number is not chosen but found. Chains of pairs can join points that most partitions
+    separate. O(t² m) time in blocks of rows, O(t) memory besides a block.
 
     Parameters
     ----------
     tuples : LabelTuples
-        Partitions of the same points. Soft ones are hardened; noise is a missing label. Points
-        without any label go to the heaviest cluster.
+        As for ``evidence``.
     k, rng : ignored
-        Taken so that all methods are called alike.
-
-    Returns
-    -------
-    (t,) int array
-        Cluster of each tuple, from 0 up.
-
-    Notes
-    -----
-    O(t² m) time in blocks of rows, O(t) memory besides a block.
+        Accepted so that all methods have the same signature.
 
     References
     ----------
@@ -46,10 +34,9 @@ def majority(tuples: LabelTuples, k: int | None = None, *, rng: RngLike = None) 
 
     Examples
     --------
-    >>> from liftcluster import Partition
+    >>> import liftcluster as lc
     >>> inputs = [[0, 0, 1, 1], [0, 0, 1, 2], [0, 1, 2, 2]]
-    >>> tuples = LabelTuples.from_partitions(Partition.from_labels(p) for p in inputs)
-    >>> majority(tuples)[tuples.inverse].tolist()
+    >>> lc.consensus(inputs, 2, method="majority").labels.tolist()
     [0, 0, 1, 1]
     """
     known = np.flatnonzero((tuples.codes >= 0).any(axis=1))
@@ -68,7 +55,7 @@ def majority(tuples: LabelTuples, k: int | None = None, *, rng: RngLike = None) 
 
 def _linked(a: IntArray, b: IntArray) -> Array:
     """(p, q) whether more than half of the partitions that label both agree, for (m, ·) codes."""
-    count = np.uint8 if len(a) < 256 else np.uint32  # bytes: most of the time goes into memory
+    count = np.uint8 if len(a) < 256 else np.uint32  # bytes: the time is spent on memory access
     agree = np.zeros((a.shape[1], b.shape[1]), dtype=count)
     for x, y in zip(a, np.where(b < 0, -2, b), strict=True):  # missing is never equal
         agree += (x[:, None] == y).view(np.uint8)

@@ -1,11 +1,12 @@
 """Distances between partitions from their lifted cluster vectors (the paper's section 4).
 
 Each takes two representations of one partition each, made by the same lift. Noise is left out:
-masses are shares of the weight that is in clusters.
+masses are shares of the weight in clusters.
 """
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,11 @@ from scipy.spatial.distance import cdist
 
 from ..._util.memory import check_pairs
 from ..._util.typing import FloatArray
-from ...kernels.kernel import Gaussian, as_kernel
+from ...kernels.kernel import as_kernel
+from ...kernels.shift_invariant import Gaussian
 from ...lifts.uncertainty import distance_deviations, standard_error
 from ...representation.representation import Representation
 from ..transport import Transport, emd
-
-__all__ = [
-    "OUTER_KERNEL",
-    "lift_emd",
-    "lift_emd_error",
-    "lift_emd_matrix",
-    "lift_hausdorff",
-    "lift_hausdorff_error",
-    "lift_kd",
-    "lift_kd_error",
-    "lift_transport",
-]
 
 OUTER_KERNEL = Gaussian(1 / np.sqrt(2))  # κ′(v, w) = exp(−‖v − w‖²), the paper's
 
@@ -39,13 +29,9 @@ def lift_emd(P: Representation, Q: Representation) -> float:
     .. math:: d(P, Q) = \min_π \sum_{ij} π_{ij} \lVert \barΦ(C_i) - \barΦ(C'_j) \rVert,
               \quad \sum_j π_{ij} = m_i, \ \sum_i π_{ij} = m'_j
 
-    with the clusters' masses m as supply and demand, solved exactly. A metric: zero only if the
-    same share of the points lies in the same places.
-
-    Returns
-    -------
-    float
-        In [0, 2]; at most √2 when the kernel is not negative and the lift exact.
+    with the clusters' masses m as supply and demand, solved exactly. In [0, 2]; at most √2 when the
+    kernel is non-negative and the lift exact. A metric: zero only if the clusters have the same
+    vectors with the same masses.
 
     References
     ----------
@@ -55,24 +41,26 @@ def lift_emd(P: Representation, Q: Representation) -> float:
     --------
     >>> import liftcluster as lc
     >>> rep = lc.represent([[0.0], [9.0]], [["a", "b"], ["x", "x"]], bandwidth=1.0)
-    >>> round(lift_emd(rep[0], rep[1]), 6)  # both far from the middle: √(2 − √2)
+    >>> round(lift_emd(rep[0], rep[1]), 6)  # √(2 − √2)
     0.765367
     """
     return lift_transport(P, Q).cost
 
 
 def lift_kd(P: Representation, Q: Representation, *, outer_kernel: Any = OUTER_KERNEL) -> float:
-    r"""Kernel distance between partitions seen as masses at their cluster vectors, LiftKD.
+    r"""Kernel distance between the weighted cluster vectors of two partitions, LiftKD.
 
     .. math:: d(P, Q)^2 = m^\top κ'(V, V) m + m'^\top κ'(V', V') m' - 2 m^\top κ'(V, V') m'
 
-    lifts the lifted clusters once more, by κ′(v, w) = exp(−‖v − w‖²) unless another
-    ``outer_kernel`` is given. A metric where κ′ is characteristic, as the Gaussian is.
+    with the masses m and cluster vectors V of each. In [0, √2]. A metric where κ′ is
+    characteristic, as the Gaussian is.
 
-    Returns
-    -------
-    float
-        In [0, √2].
+    Parameters
+    ----------
+    P, Q : Representation
+        Two partitions lifted by the same lift.
+    outer_kernel : kernel
+        κ′, by default the paper's exp(−‖v − w‖²).
 
     References
     ----------
@@ -89,58 +77,55 @@ def lift_hausdorff(P: Representation, Q: Representation) -> float:
     .. math:: d(P, Q) = \max\bigl(\max_i \min_j D_{ij},\ \max_j \min_i D_{ij}\bigr),
               \quad D_{ij} = \lVert \barΦ(C_i) - \barΦ(C'_j) \rVert
 
-    How far the most forlorn cluster is from any of the other partition. A metric on sets of
-    cluster vectors; sizes play no part, so one stray point that is a cluster counts as much as
-    the largest.
-
-    Returns
-    -------
-    float
-        In [0, 2]; at most √2 when the kernel is not negative and the lift exact.
+    The largest distance of a cluster to the nearest cluster of the other partition, bounded as
+    :func:`lift_emd` is. A metric on sets of cluster vectors; masses play no part, so a cluster of
+    one point counts as much as the largest.
 
     References
     ----------
     Raman, Phillips, Venkatasubramanian (SDM 2011), section 4.
     """
     D = _distances(P, Q)
-    return float(D[_most_forlorn(D)])
+    return float(D[_hausdorff_pair(D)])
 
 
 def lift_transport(P: Representation, Q: Representation) -> Transport:
-    """The optimal plan behind ``lift_emd``: how much of each cluster goes where."""
+    """The transport problem of ``lift_emd``, solved: its cost, plan and (k, k′) cost matrix."""
     return emd(_masses(P), _masses(Q), _distances(P, Q))
 
 
 def lift_emd_matrix(rep: Representation) -> FloatArray:
-    """(m, m) LiftEMD between all partitions of a representation, from one matrix of distances."""
+    """(m, m) LiftEMD between all partitions of a representation."""
     D = rep.distances()
     rows = [np.flatnonzero(rep.owner == i) for i in range(rep.m)]
     masses = [rep.masses[r] / rep.masses[r].sum() for r in rows]
     costs = np.zeros((rep.m, rep.m))
-    for i in range(rep.m):
-        for j in range(i + 1, rep.m):
-            block = D[np.ix_(rows[i], rows[j])]
-            costs[i, j] = costs[j, i] = emd(masses[i], masses[j], block).cost
+    for i, j in combinations(range(rep.m), 2):
+        block = D[np.ix_(rows[i], rows[j])]
+        costs[i, j] = costs[j, i] = emd(masses[i], masses[j], block).cost
     return costs
 
 
-def lift_emd_error(P: Representation, Q: Representation) -> float | None:
-    """Standard error of ``lift_emd``: that of its plan's cost, the plan being the best."""
-    return _error(P, Q, lift_transport(P, Q).plan)
+def lift_emd_error(
+    P: Representation, Q: Representation, *, transport: Transport | None = None
+) -> float | None:
+    """Standard error of ``lift_emd``: that of the cost of its plan, which may be known already."""
+    transport = transport or lift_transport(P, Q)
+    return _standard_error(P, P.sums, Q.sums, transport.plan)
 
 
 def lift_hausdorff_error(P: Representation, Q: Representation) -> float | None:
-    """Standard error of ``lift_hausdorff``: that of the distance it is."""
+    """Standard error of ``lift_hausdorff``: that of the one distance it equals."""
     D = _distances(P, Q)
     gradient = np.zeros_like(D)
-    gradient[_most_forlorn(D)] = 1.0
-    return _error(P, Q, gradient)
+    gradient[_hausdorff_pair(D)] = 1.0
+    return _standard_error(P, P.sums, Q.sums, gradient)
 
 
 def lift_kd_error(
     P: Representation, Q: Representation, *, outer_kernel: Any = OUTER_KERNEL
 ) -> float | None:
-    """Standard error of ``lift_kd``; not known for an outer kernel that is not Gaussian."""
+    """Standard error of ``lift_kd``; None for an outer kernel that is not Gaussian."""
     kernel = as_kernel(outer_kernel)
     value = lift_kd(P, Q, outer_kernel=kernel)
     if value == 0 or not isinstance(kernel, Gaussian):
@@ -154,17 +139,13 @@ def lift_kd_error(
     )
     gradient = np.outer(signed, signed) * slope / (2 * value)
     sums = np.concatenate([P.sums, Q.sums])
-    return _error_of_sums(P, sums, sums, gradient)
+    return _standard_error(P, sums, sums, gradient)
 
 
-def _error(P: Representation, Q: Representation, gradient: FloatArray) -> float | None:
-    return _error_of_sums(P, P.sums, Q.sums, gradient)
-
-
-def _error_of_sums(
+def _standard_error(
     P: Representation, V: FloatArray, W: FloatArray, gradient: FloatArray
 ) -> float | None:
-    """Standard error of Σ gradient · D, to first order; a bound on it where there is one."""
+    """Standard error of Σ gradient · D to first order, or a deterministic bound if there is one."""
     if P.lift is None:
         return None
     if P.lift.is_exact:
@@ -180,10 +161,9 @@ def _error_of_sums(
     return float(standard_error(totals))
 
 
-def _most_forlorn(D: FloatArray) -> tuple[int, int]:
+def _hausdorff_pair(D: FloatArray) -> tuple[int, int]:
     """The pair (i, j) whose distance is the Hausdorff distance."""
-    i = int(D.min(axis=1).argmax())
-    j = int(D.min(axis=0).argmax())
+    i, j = int(D.min(axis=1).argmax()), int(D.min(axis=0).argmax())
     forward, backward = (i, int(D[i].argmin())), (int(D[:, j].argmin()), j)
     return forward if D[forward] >= D[backward] else backward
 
@@ -195,5 +175,4 @@ def _distances(P: Representation, Q: Representation) -> FloatArray:
 
 
 def _masses(P: Representation) -> FloatArray:
-    masses = P.masses
-    return np.asarray(masses / masses.sum())
+    return np.asarray(P.masses / P.masses.sum())

@@ -1,9 +1,11 @@
-"""Every distance between partitions by name: what it needs and what it promises."""
+"""The registry of distances between partitions: what each needs and what it guarantees."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -18,23 +20,22 @@ from .lifted import (
 )
 from .pairs import accuracy, adjusted_rand, fowlkes_mallows, jaccard, mirkin, rand
 from .spatial import adco, cdistance, centroid
-from .spatial_agreement import spari, spri
-
-__all__ = ["MEASURES", "Measure"]
+from .spatial_rand import spari, spri
 
 Needs = Literal["vectors", "points", "table"]
+_INTERNAL = {"X", "progress", "rep", "rng", "weights"}  # passed by the caller, not by the user
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A distance between two partitions, and the traits that the tests hold it to.
+    """A distance between two partitions, and the properties that the tests check.
 
     Attributes
     ----------
     name, title : str
     needs : "vectors", "points" or "table"
-        What ``function`` is called with: two representations; the points and partitions of both
-        sides; or the contingency table.
+        What ``function`` is called with: two representations; the points and partition of each
+        input, as (X, a, Y, b); or the contingency table.
     function : callable
     error : callable or None
         The standard error, called as ``function`` is, where the lift may be random.
@@ -48,18 +49,20 @@ class Measure:
     soft : bool
         Soft memberships are accepted.
     any_weights : bool
-        Weights need not be whole numbers.
+        Weights need not be integers.
     invariances : frozenset
-        Of "relabelling", "translation", "rotation" and "scaling" (of points and bandwidth
-        together), those that change nothing.
+        Those of "relabelling", "translation", "rotation" and "scaling" (of points and bandwidth
+        together) that it is invariant to.
     noise : str
-        What becomes of points in no cluster.
+        How points in no cluster are treated.
     reference : str
     slow : bool
         More than linear in the number of points: left out of ``compare`` on many points unless
-        asked for.
+        requested.
     slow_above_d : int or None
-        Dimensions of the points above which it is slow.
+        Number of dimensions above which it is slow.
+    options : tuple of str
+        Names of the keyword arguments that ``function`` accepts from users.
     """
 
     name: str
@@ -79,167 +82,128 @@ class Measure:
     slow: bool = False
     slow_above_d: int | None = None
 
+    @cached_property
+    def options(self) -> tuple[str, ...]:
+        return option_names(self.function)
+
+
+def option_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The keyword-only parameters of a function that are options for users.
+
+    >>> option_names(adco)
+    ('bins',)
+    """
+    parameters = inspect.signature(function).parameters.values()
+    names = (p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+    return tuple(name for name in names if name not in _INTERNAL)
+
 
 _RIGID = frozenset({"relabelling", "translation", "rotation", "scaling"})
-_PAPER = "Raman, Phillips, Venkatasubramanian (SDM 2011)"
-_INF = float("inf")
-_METRIC_OF_PAIRS: dict[str, Any] = {"is_metric": True, "any_weights": False}
+_UNBOUNDED = (0.0, float("inf"))
+_NOISE_IN_EITHER = "points that are noise in either partition are left out"
 
 
-def _lifted(name: str, title: str, function: Any, error: Any, top: float) -> Measure:
-    return Measure(
-        name,
-        title,
-        "vectors",
-        function,
-        error,
-        is_metric=True,
-        bounds=(0.0, top),
-        invariances=_RIGID,
-        reference=_PAPER,
-    )
+def _measure(
+    needs: Needs, function: Callable[..., float], title: str, reference: str, **traits: Any
+) -> Measure:
+    return Measure(function.__name__, title, needs, function, reference=reference, **traits)
 
 
-def _spatial(name: str, title: str, function: Any, reference: str, **traits: Any) -> Measure:
-    return Measure(name, title, "points", function, reference=reference, **traits)
-
-
-def _table(name: str, title: str, function: Any, reference: str, **traits: Any) -> Measure:
-    return Measure(
-        name,
-        title,
-        "table",
-        function,
-        same_points=True,
-        invariances=_RIGID,
-        noise="points that are noise in either partition are left out",
-        reference=reference,
-        **traits,
-    )
-
+_lifted = partial(
+    _measure,
+    "vectors",
+    reference="Raman, Phillips, Venkatasubramanian (SDM 2011)",
+    is_metric=True,
+    bounds=(0.0, 2.0),
+    invariances=_RIGID,
+)
+_spatial = partial(_measure, "points")
+_spatial_rand = partial(
+    _spatial,
+    reference="Yan, Feng, Luo (2025)",
+    is_symmetric=False,
+    slow_above_d=3,
+    same_points=True,
+    soft=False,
+    any_weights=False,
+    invariances=_RIGID - {"rotation"},
+    noise=_NOISE_IN_EITHER,
+)
+_table = partial(_measure, "table", same_points=True, invariances=_RIGID, noise=_NOISE_IN_EITHER)
+_pairs = partial(_table, any_weights=False)
 
 _ALL = [
-    _lifted("lift_emd", "transport between lifted clusters", lift_emd, lift_emd_error, 2.0),
-    _lifted("lift_kd", "kernel distance of lifted clusters", lift_kd, lift_kd_error, 2**0.5),
+    _lifted(lift_emd, "transport between lifted clusters", error=lift_emd_error),
     _lifted(
-        "lift_hausdorff",
-        "Hausdorff distance of lifted clusters",
-        lift_hausdorff,
-        lift_hausdorff_error,
-        2.0,
+        lift_kd, "kernel distance of lifted clusters", error=lift_kd_error, bounds=(0.0, 2**0.5)
     ),
+    _lifted(lift_hausdorff, "Hausdorff distance of lifted clusters", error=lift_hausdorff_error),
     _spatial(
-        "centroid",
-        "transport between centroids (CC)",
         centroid,
+        "transport between centroids (CC)",
         "Zhou, Li, Zha (2005)",
-        bounds=(0.0, _INF),
+        bounds=_UNBOUNDED,
         invariances=_RIGID - {"scaling"},
     ),
     _spatial(
-        "adco",
-        "density profiles on a grid (ADCO)",
         adco,
+        "density profiles on a grid (ADCO)",
         "Bae, Bailey, Dong (2006)",
         is_metric=True,  # for the trivial reason that 2 ≤ 1 + 1
         bounds=(0.0, 2.0),
         invariances=_RIGID - {"rotation"},
     ),
     _spatial(
-        "cdistance",
-        "transport between clusters' points (CDistance)",
         cdistance,
+        "transport between clusters' points (CDistance)",
         "Coen, Ansari, Fillmore (2010)",
         invariances=_RIGID,
         slow=True,
     ),
-    _spatial(
-        "spri",
-        "Rand index with spatial weights (1 − spRI)",
-        spri,
-        "Yan, Feng, Luo (2025)",
-        is_symmetric=False,
-        slow_above_d=3,
-        same_points=True,
-        soft=False,
-        any_weights=False,
-        invariances=_RIGID - {"rotation"},
-        noise="points that are noise in either partition are left out",
-    ),
-    _spatial(
-        "spari",
-        "the same, adjusted for chance (1 − spARI)",
-        spari,
-        "Yan, Feng, Luo (2025)",
-        is_symmetric=False,
-        slow_above_d=3,
-        bounds=(0.0, _INF),
-        same_points=True,
-        soft=False,
-        any_weights=False,
-        invariances=_RIGID - {"rotation"},
-        noise="points that are noise in either partition are left out",
-    ),
-    _table("rand", "share of pairs judged differently", rand, "Rand (1971)", **_METRIC_OF_PAIRS),
-    _table(
-        "jaccard",
-        "share of joined pairs that are not joined in both",
+    _spatial_rand(spri, "Rand index with spatial weights (1 − spRI)"),
+    _spatial_rand(spari, "the same, adjusted for chance (1 − spARI)", bounds=_UNBOUNDED),
+    _pairs(rand, "share of pairs judged differently", "Rand (1971)", is_metric=True),
+    _pairs(
         jaccard,
+        "share of joined pairs that are not joined in both",
         "Jaccard (1912)",
-        **_METRIC_OF_PAIRS,
+        is_metric=True,
     ),
-    _table(
-        "mirkin",
-        "number of ordered pairs judged differently",
+    _pairs(
         mirkin,
+        "number of ordered pairs judged differently",
         "Mirkin (1996)",
-        bounds=(0.0, _INF),
-        **_METRIC_OF_PAIRS,
+        is_metric=True,
+        bounds=_UNBOUNDED,
     ),
-    _table(
-        "fowlkes_mallows",
-        "1 − geometric mean of pair precision and recall",
+    _pairs(
         fowlkes_mallows,
+        "1 − geometric mean of pair precision and recall",
         "Fowlkes, Mallows (1983)",
-        any_weights=False,
     ),
-    _table(
-        "adjusted_rand",
-        "1 − Rand index adjusted for chance",
+    _pairs(
         adjusted_rand,
+        "1 − Rand index adjusted for chance",
         "Hubert, Arabie (1985)",
-        any_weights=False,
         bounds=(0.0, 1.5),
     ),
     _table(
-        "accuracy",
-        "share of points outside the best matching",
-        accuracy,
-        "Ding, Li (2007)",
-        is_metric=True,
+        accuracy, "share of points outside the best matching", "Ding, Li (2007)", is_metric=True
     ),
-    _table("nmi", "1 − normalised mutual information", nmi, "Strehl, Ghosh (2002)"),
-    _table(
-        "ami",
-        "1 − mutual information adjusted for chance",
+    _table(nmi, "1 − normalised mutual information", "Strehl, Ghosh (2002)"),
+    _pairs(
         ami,
+        "1 − mutual information adjusted for chance",
         "Vinh, Epps, Bailey (2010)",
         soft=False,
-        any_weights=False,
-        bounds=(0.0, _INF),
+        bounds=_UNBOUNDED,
     ),
     _table(
-        "vi",
-        "variation of information, in nats",
-        vi,
-        "Meilă (2007)",
-        is_metric=True,
-        bounds=(0.0, _INF),
+        vi, "variation of information, in nats", "Meilă (2007)", is_metric=True, bounds=_UNBOUNDED
     ),
     _table(
-        "nvi",
-        "variation of information over joint entropy",
         nvi,
+        "variation of information over joint entropy",
         "Vinh, Epps, Bailey (2010)",
         is_metric=True,
     ),

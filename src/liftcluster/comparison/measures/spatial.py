@@ -1,29 +1,31 @@
 """Distances between partitions from their points: centroids, density profiles, transport.
 
-Every measure takes the points of each partition, ``f(X, a, Y, b)``, which may be different points
-of one space. A point counts for a cluster by its share w(x) p(C|x); noise is left out, and the
-masses of the clusters are shares of what is left.
+Every measure is called as ``f(X, a, Y, b)`` with the partitions a and b, hard or soft, weighted or
+not, and their points X (n, d) and Y (n', d), which may be different points of one space. A point
+contributes w(x) p(C|x) to a cluster. Noise is left out, and the masses of the clusters are shares
+of the remaining weight.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from ..._util.arrays import row_blocks
+from ..._util.checks import check_count
 from ..._util.memory import check_memory, check_pairs
-from ..._util.typing import Array, FloatArray, IntArray, Sparse
-from ..._util.validation import check_count, check_same_length
+from ..._util.typing import Array, FloatArray, Sparse
+from ..._util.validation import check_same_length
 from ...partitions.partition import Partition
 from ..transport import emd
 
-__all__ = ["adco", "cdistance", "centroid", "cluster_transports"]
+_ROUNDING = 1e-13  # a transport cost below this share of the maximal cost is rounding
 
-# A transport cheaper than this share of its dearest move is what rounding the masses leaves.
-_ROUNDING = 1e-13
+Progress = Callable[[int, int], object]  # called with the numbers of pairs done and of all
 
 
 def centroid(X: Array, a: Partition, Y: Array, b: Partition) -> float:
@@ -32,29 +34,17 @@ def centroid(X: Array, a: Partition, Y: Array, b: Partition) -> float:
     .. math:: d(a, b) = \min_{π} \sum_{ij} π_{ij} \lVert μ_i - ν_j \rVert, \quad
               \sum_j π_{ij} = |A_i|, \ \sum_i π_{ij} = |B_j|
 
-    with μ and ν the centroids of the clusters of a and b, and |A|, |B| their masses.
+    with μ and ν the centroids of the clusters of a and b, and |A|, |B| their masses. In
+    [0, diameter of the points], in the units of the coordinates.
 
-    A pseudo-metric: symmetric, with the triangle inequality, but blind to everything about a
-    cluster except its centroid and mass, so that concentric rings are at distance 0. It moves
-    with the points: rotations and translations change nothing, a scaling scales it. Noise is
-    left out.
-
-    Parameters
-    ----------
-    X, Y : (n, d) and (n', d) arrays
-        The points of a and of b.
-    a, b : Partition
-        Hard or soft, weighted or not.
-
-    Returns
-    -------
-    float
-        In [0, diameter of the points], in the units of the coordinates.
+    A pseudo-metric: symmetric, with the triangle inequality, but only centroids and masses count,
+    so that concentric rings are at distance 0. Invariant to rotations and translations, and
+    proportional to scalings.
 
     References
     ----------
     Zhou, Li, Zha, "A new Mallows distance based metric for comparing clusterings" (ICML 2005), in
-    the form in which Raman, Phillips, Venkatasubramanian (SDM 2011) describe it.
+    the form that Raman, Phillips, Venkatasubramanian (SDM 2011) describe.
 
     Examples
     --------
@@ -81,32 +71,22 @@ def adco(X: Array, a: Partition, Y: Array, b: Partition, *, bins: int = 10) -> f
               \ \text{ if } a \ne b, \qquad d(a, a) = 0
 
     where p and q count the points of each cluster of a and b in each bin of each axis, and σ
-    matches clusters one to one.
+    matches clusters one to one. 0, or in [1, 2].
 
-    A metric, for the trivial reason that 2 is never more than 1 + 1; it jumps from 0 to at least
-    1 as soon as one point moves. Only points in the same bin count, so clusters in different
-    bins are equally unlike however far apart. Translations and scalings of each axis change
-    nothing (up to points on the edge of a bin), rotations do. Noise is left out.
-
-    The profiles of marginal counts, their dot product, the matching, the normalisation and the step
-    at equality follow the description of Raman, Phillips, Venkatasubramanian. Ours are the choice
-    of ten bins of equal width over the range of both point sets, one bin for a constant axis, and
-    shares of the points in place of counts, which matters only where X and Y differ in size.
+    A metric, for the trivial reason that 2 ≤ 1 + 1; it jumps from 0 to at least 1 as soon as one
+    point changes cluster. Clusters without a common bin are equally dissimilar at any distance.
+    Invariant to translations and scalings of each axis (up to points on the edge of a bin), not to
+    rotations. It follows the description of Raman, Phillips, Venkatasubramanian (SDM 2011), with
+    bins of equal width over the range of both point sets, one bin for a constant axis, and shares
+    of the points in place of counts, which matters only where X and Y differ in size.
 
     Parameters
     ----------
-    X, Y : (n, d) and (n', d) arrays
-        The points of a and of b.
-    a, b : Partition
-        Hard or soft, weighted or not. They are equal if X and Y hold the same points in the same
-        order, with the same memberships up to the order of the clusters.
+    X, a, Y, b
+        See the module. The partitions are equal if X and Y hold the same points in the same order,
+        with the same memberships up to the order of the clusters.
     bins : int
-        How many equal bins cut the range of each axis.
-
-    Returns
-    -------
-    float
-        0, or in [1, 2].
+        Number of bins on each axis.
 
     References
     ----------
@@ -141,48 +121,35 @@ def adco(X: Array, a: Partition, Y: Array, b: Partition, *, bins: int = 10) -> f
     products = P @ Q.T
     matched = products[linear_sum_assignment(products, maximize=True)].sum()
     similarity = matched / max((P * P).sum(), (Q * Q).sum())
-    return float(2 - min(similarity, 1.0))  # at most one but for rounding
+    return float(2 - min(similarity, 1.0))  # at most one up to rounding
 
 
 def cdistance(
-    X: Array,
-    a: Partition,
-    Y: Array,
-    b: Partition,
-    *,
-    progress: Callable[[int, int], object] | None = None,
+    X: Array, a: Partition, Y: Array, b: Partition, *, progress: Progress | None = None
 ) -> float:
-    r"""Transport between partitions over that of the uninformed plan (CDistance of Coen et al.).
+    r"""Transport cost between partitions relative to the product plan (CDistance of Coen et al.).
 
     .. math:: d(a, b) = \frac{\min_{π} \sum_{ij} π_{ij} D_{ij}}{\sum_{ij} |A_i| |B_j| D_{ij}},
               \quad D_{ij} = W_1(A_i, B_j)
 
-    The ground distance D is itself the exact transport between the points of two clusters, at
-    Euclidean cost and with weights that sum to one; the plan π moves the masses |A| onto |B|,
-    and the denominator is what it costs to spread every cluster over all clusters of the other
-    partition by their masses. 0/0, all clusters alike, is 0.
+    The ground distance D is the optimal transport cost between the points of two clusters, with
+    Euclidean costs and weights that sum to one; the plan π moves the masses |A| onto |B|, and the
+    denominator is the cost of the product plan |A||B|ᵀ. 0/0, all clusters alike, is 0.
 
-    Symmetric and bounded, but not a metric: the triangle inequality fails, and splitting a
-    cluster into parts whose points lie alike costs nothing. A single cluster is at distance 1
-    from everything else, as there is only one plan. Rotations, translations and scalings change
-    nothing. Noise is left out.
+    In [0, 1]. Symmetric, but not a metric: the triangle inequality fails, and splitting a
+    cluster into parts with the same distribution costs nothing. A single cluster is at distance 1
+    from everything else, as there is only one plan. Invariant to rotations, translations and
+    scalings.
 
-    There are k·k' transports of exact cost about the cube of the clusters' sizes: meant for some
-    thousands of points. No more than one pair's costs are held at a time.
+    Solves k·k' transport problems, one at a time, in time about cubic in the cluster sizes: meant
+    for some thousands of points.
 
     Parameters
     ----------
-    X, Y : (n, d) and (n', d) arrays
-        The points of a and of b.
-    a, b : Partition
-        Hard or soft, weighted or not.
+    X, a, Y, b
+        See the module.
     progress : callable, optional
         Called as ``progress(done, total)`` after each pair of clusters.
-
-    Returns
-    -------
-    float
-        In [0, 1].
 
     References
     ----------
@@ -190,29 +157,49 @@ def cdistance(
 
     Examples
     --------
-    D is ((½, 3/2), (5/2, ½)), masses are (½, ½) and (¼, ¾): the best plan costs ¾, the uninformed
-    one 9/8.
+    D is ((½, 3/2), (5/2, ½)), masses are (½, ½) and (¼, ¾): the best plan costs ¾, the product
+    plan 9/8.
 
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> a, b = Partition.from_labels([0, 0, 1, 1]), Partition.from_labels([0, 1, 1, 1])
     >>> round(cdistance(X, a, X, b), 12)
     0.666666666667
     """
-    X, R, Y, S = _both_shares(X, a, Y, b)
-    D = _transports_between_clusters(X, R, Y, S, progress)
+    D = cluster_transports(X, a, Y, b, progress=progress)
+    _, R, _, S = _both_shares(X, a, Y, b)
     A, B = _masses(R), _masses(S)
-    uninformed = float(A @ D @ B)
-    if uninformed == 0:
+    independent = float(A @ D @ B)
+    if independent == 0:
         return 0.0
-    return min(emd(A, B, D).cost / uninformed, 1.0)  # at most one but for rounding
+    return min(emd(A, B, D).cost / independent, 1.0)  # at most one up to rounding
 
 
-def cluster_transports(X: Array, a: Partition, Y: Array, b: Partition) -> FloatArray:
-    """W₁ between every cluster of a and every cluster of b, (k, k'), in some unit of length.
+def cluster_transports(
+    X: Array, a: Partition, Y: Array, b: Partition, *, progress: Progress | None = None
+) -> FloatArray:
+    """W₁ between every cluster of a and every cluster of b, (k, k'), in an arbitrary unit.
 
-    What CDistance spends its time on, for those who want to know how much.
+    CDistance spends nearly all its time here.
     """
-    return _transports_between_clusters(*_both_shares(X, a, Y, b), None)
+    X, R, Y, S = _both_shares(X, a, Y, b)
+    unit = _safe_unit(X, Y)
+    R, S = R.tocsc(), S.tocsc()
+    k, m = R.shape[1], S.shape[1]
+    check_pairs(k, m)
+    most = int(np.diff(R.indptr).max()), int(np.diff(S.indptr).max())
+    check_memory(
+        8 * most[0] * most[1] * 3,
+        f"the transport between clusters of {most[0]:,} and {most[1]:,} points",
+        "take a sample of the points, or the measure lift_emd, which needs no pairs of points",
+    )
+    D = np.empty((k, m))
+    for i in range(k):
+        U, u = _cluster(X, R, i, unit)
+        for j in range(m):
+            D[i, j] = _transport(U, u, *_cluster(Y, S, j, unit))
+            if progress is not None:
+                progress(i * m + j + 1, k * m)
+    return D
 
 
 def _both_shares(
@@ -228,11 +215,11 @@ def _both_shares(
 
 
 def _shares(X: Array, partition: Partition) -> tuple[Array, Sparse]:
-    """The points that lie in some cluster, and their shares w p(C|x) of all such weight, (n, k)."""
+    """The points in some cluster, and their shares w p(C|x) of the total weight, (n, k)."""
     R = partition.weighted_rows(slice(0, partition.n))
     R.eliminate_zeros()
     inside = np.diff(R.indptr) > 0
-    # Adding up the weights, not R, gives the same bits whatever the order of the clusters.
+    # Summing the weights, not R, gives the same bits for any order of the clusters.
     R.data /= partition.weights[inside].sum()
     return (X, R) if inside.all() else (X[inside], R[inside, :])
 
@@ -242,7 +229,7 @@ def _masses(R: Sparse) -> FloatArray:
 
 
 def _safe_unit(X: Array, Y: Array) -> float:
-    """A power of two that brings coordinates to [-2, 2]: squares neither overflow nor vanish."""
+    """A power of two that scales coordinates to [-2, 2]: squares neither overflow nor vanish."""
     largest = max(abs(float(bound)) for Z in (X, Y) for bound in (Z.min(), Z.max()))
     return 2.0 ** (math.frexp(largest)[1] - 1)
 
@@ -252,83 +239,48 @@ def _in_units(X: Array, unit: float) -> FloatArray:
 
 
 def _means(X: Array, R: Sparse, origin: FloatArray, unit: float) -> FloatArray:
-    """Centroids of the clusters, (k, d), in units from the origin."""
+    """Centroids of the clusters relative to the origin, (k, d), in units."""
     sums = np.zeros((R.shape[1], X.shape[1]))
     for rows in row_blocks(*X.shape):
-        # From an origin among the points: coordinates far from zero keep their digits.
+        # Relative to one of the points: coordinates far from zero keep their digits.
         sums += R[rows, :].T @ (_in_units(X[rows], unit) - origin)
     return sums / _masses(R)[:, None]
 
 
 def _profiles(X: Array, R: Sparse, low: FloatArray, high: FloatArray, bins: int) -> FloatArray:
-    """Share of the points that each cluster has in each bin of each axis, (k, d · bins)."""
+    """Share of the points in each cluster and each bin of each axis, (k, d · bins)."""
     k, d = R.shape[1], X.shape[1]
     profiles = np.empty((k, d, bins))
     clusters = R.indices.astype(np.int64)
+    half = high / 2 - low / 2  # because high - low may overflow
+    half[half == 0] = 1  # all points of a constant axis are in its first bin
     for axis in range(d):
-        bin_of = _bins(X[:, axis], low[axis], high[axis], bins)
+        share = (np.asarray(X[:, axis], dtype=np.float64) / 2 - low[axis] / 2) / half[axis]
+        bin_of = np.minimum((share * bins).astype(np.int64), bins - 1)  # the last bin is closed
         cells = clusters * bins + np.repeat(bin_of, np.diff(R.indptr))
         profiles[:, axis] = np.bincount(cells, R.data, minlength=k * bins).reshape(k, bins)
     return profiles.reshape(k, d * bins)
 
 
-def _bins(x: Array, low: float, high: float, bins: int) -> IntArray:
-    """Which of the equal bins of [low, high] each number falls in; the last one is closed."""
-    # Halves, because the range of finite numbers may be infinite.
-    half = high / 2 - low / 2
-    if half == 0:
-        return np.zeros(len(x), dtype=np.int64)
-    share = (np.asarray(x, dtype=np.float64) / 2 - low / 2) / half
-    return np.minimum((share * bins).astype(np.int64), bins - 1)
-
-
 def _same_clusters(R: Sparse, S: Sparse) -> bool:
-    """Whether the columns of R are those of S in some order, but for rounding."""
+    """Whether the columns of R are those of S in some order, up to rounding."""
     return R.shape == S.shape and all(
         i == j and np.allclose(u, v, rtol=1e-12, atol=0)
-        for (i, _, u), (j, _, v) in zip(_sorted_columns(R), _sorted_columns(S), strict=True)
+        for (i, u), (j, v) in zip(_sorted_columns(R), _sorted_columns(S), strict=True)
     )
 
 
-def _sorted_columns(R: Sparse) -> list[tuple[bytes, bytes, FloatArray]]:
+def _sorted_columns(R: Sparse) -> list[tuple[list[int], list[float]]]:
+    """Rows and values of the columns, in an order that does not depend on theirs."""
     R = R.tocsc()
-    columns = [
-        (R.indices[start:stop].tobytes(), R.data[start:stop])
-        for start, stop in zip(R.indptr[:-1], R.indptr[1:], strict=True)
-    ]
-    # Positive numbers stored big end first sort as their bytes do.
     return sorted(
-        ((rows, values.astype(">f8").tobytes(), values) for rows, values in columns),
-        key=lambda column: column[:2],
+        (R.indices[start:stop].tolist(), R.data[start:stop].tolist())
+        for start, stop in pairwise(R.indptr)
     )
-
-
-def _transports_between_clusters(
-    X: Array, R: Sparse, Y: Array, S: Sparse, progress: Callable[[int, int], object] | None
-) -> FloatArray:
-    """W₁ between every cluster of R and every cluster of S, (k, k'), in some unit of length."""
-    unit = _safe_unit(X, Y)
-    R, S = R.tocsc(), S.tocsc()
-    k, m = R.shape[1], S.shape[1]
-    check_pairs(k, m)
-    most = int(np.diff(R.indptr).max()), int(np.diff(S.indptr).max())
-    check_memory(
-        8 * most[0] * most[1] * 3,
-        f"the transport between clusters of {most[0]:,} and {most[1]:,} points",
-        "take a sample of the points, or the measure lift_emd, which needs no pairs of them",
-    )
-    D = np.empty((k, m))
-    for i in range(k):
-        U, u = _cluster(X, R, i, unit)
-        for j in range(m):
-            D[i, j] = _transport(U, u, *_cluster(Y, S, j, unit))
-            if progress is not None:
-                progress(i * m + j + 1, k * m)
-    return D
 
 
 def _cluster(X: Array, R: Sparse, i: int, unit: float) -> tuple[FloatArray, FloatArray]:
-    """The points of a cluster, and their weights, which sum to one."""
+    """The points of a cluster and their weights, which sum to one."""
     column = slice(R.indptr[i], R.indptr[i + 1])
     weights = R.data[column]
     return _in_units(X[R.indices[column]], unit), weights / weights.sum()

@@ -1,11 +1,9 @@
-"""The kernel of :mod:`~liftcluster.lifts._gpu.fused`; importing it needs Triton."""
+"""The kernel of :mod:`~liftcluster.lifts._gpu.triton_sums`; importing it needs Triton."""
 
 from __future__ import annotations
 
 import triton
 import triton.language as tl
-
-__all__ = ["sum_waves"]
 
 
 @triton.jit
@@ -37,8 +35,8 @@ def _add(total, Z, R, PIECES: tl.constexpr):
 
 
 @triton.jit
-def sum_waves(
-    points,  # (D, n) coordinates from the centre
+def sum_features(
+    points,  # (D, n) coordinates relative to the centre
     turns,  # (D, n_phases) frequencies, in quarter turns
     columns,  # (PARTITIONS, n) cluster of each point, -1 for none
     parts,  # out: (chunks, n_clusters, 2 n_phases) sums of cosines, then of sines
@@ -74,8 +72,8 @@ def sum_waves(
             mask=(axis[:, None] < D) & there[None, :],
             other=0.0,
         )
-        # On the tensor cores in three parts, which keeps float32's digits: what comes out lies
-        # in registers as the next product wants it.
+        # On the tensor cores in three parts, which keeps the precision of float32. The result is
+        # in registers, in the layout that the next product needs.
         T = tl.dot(W, U, input_precision="tf32x3")
         R = tl.zeros((POINTS, CLUSTERS), dtype=tl.int1)
         for i in tl.static_range(PARTITIONS):

@@ -1,7 +1,7 @@
-"""The fused lift kernels in C, where they could be built; NumPy does the same work elsewhere.
+"""The compiled lift kernels, if they were built; without them NumPy does the same work.
 
-``LIFTCLUSTER_NATIVE`` switches them off ("off"), or names the instruction set to use ("avx512",
-"avx2", "portable"); "on" is the fastest that there is, as without it.
+The environment variable ``LIFTCLUSTER_NATIVE`` disables them ("off") or selects the instruction set
+("avx512", "avx2", "portable"); "on", the default, is the fastest available.
 """
 
 from __future__ import annotations
@@ -12,17 +12,12 @@ import warnings
 from importlib.util import find_spec
 from types import ModuleType
 
-__all__ = ["kernels", "warn_if_missing"]
-
 # Features for which NumPy takes about half a second more than the kernels: 0.2 to 1 s on two cores.
 _MOST_WITHOUT_WARNING = 2 * 10**8
-_REINSTALL = (
-    "pip install --force-reinstall --no-deps --no-cache-dir --no-binary liftcluster liftcluster"
-)
 
 
 def _load(wanted: str) -> tuple[ModuleType | None, str | None]:
-    """The compiled module, or None and, unless it was switched off, why it is missing."""
+    """The compiled module, or None and, unless it is disabled, why it is missing."""
     if wanted.lower() in ("off", "0", "no"):
         return None, None
     try:
@@ -41,7 +36,7 @@ def _load(wanted: str) -> tuple[ModuleType | None, str | None]:
 
 
 _loaded, _why_missing = _load(os.environ.get("LIFTCLUSTER_NATIVE", ""))
-_computed = 0  # features without the kernels, in this process
+_computed = 0  # features computed without the kernels in this process
 _counting = threading.Lock()
 
 
@@ -51,7 +46,7 @@ def kernels() -> ModuleType | None:
 
 
 def warn_if_missing(n_features: int) -> None:
-    """Count features that NumPy computes for lack of the kernels; warn once when they are many."""
+    """Count features computed without the kernels, and warn once when they are many."""
     global _computed
     if _why_missing is None:
         return
@@ -61,8 +56,9 @@ def warn_if_missing(n_features: int) -> None:
     if before < _MOST_WITHOUT_WARNING <= before + n_features:
         warnings.warn(
             f"the compiled kernels of liftcluster {_why_missing}; without them lifting points is "
-            "2 to 18 times slower. Install a wheel made for this platform, or install GCC or "
-            f"clang and run: {_REINSTALL} (from a checkout, a dot in place of the last word). To "
+            "2 to 18 times slower. Install a wheel built for this platform, or install GCC or "
+            "clang and run: pip install --force-reinstall --no-deps --no-cache-dir --no-binary "
+            "liftcluster liftcluster (from a checkout, a dot in place of the last word). To "
             "use NumPy without this warning, set LIFTCLUSTER_NATIVE=off",
             UserWarning,
             stacklevel=2,

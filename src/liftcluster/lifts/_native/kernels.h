@@ -1,5 +1,5 @@
 /* All kernels for one instruction set, in single and in double precision.
-   The including file says how wide vectors are (VECTOR_BYTES) and what to call things (NAME). */
+   The including file defines the width of vectors (VECTOR_BYTES) and the names (NAME). */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ TARGET_PUSH(TARGET)
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Zeros that begin at a cache line, to be freed by free_lines. */
+/* Zero-filled memory aligned to a cache line, to be freed by free_lines. */
 static void *allocate_lines(size_t bytes)
 {
 #ifdef _WIN32 /* the C library there has no posix_memalign */

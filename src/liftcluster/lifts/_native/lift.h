@@ -1,5 +1,5 @@
-/* What the Python side hands to the kernels: a map of points to features, the points, and the
-   clusters that the points belong to. Every pointer is borrowed; nothing here is freed. */
+/* The arguments of the kernels: a map from points to features, the points, and the clusters that
+   the points belong to. All pointers are borrowed; nothing here is freed. */
 #ifndef LIFTCLUSTER_LIFT_H
 #define LIFTCLUSTER_LIFT_H
 
@@ -8,7 +8,7 @@
 /* How features come from a point x; u = x - centre throughout.
    DENSE       cos and sin of u W, W given as d rows of n_phases
    STRUCTURED  cos and sin of lengths * H D3 H D2 H D1 u, blocks of `padded` frequencies
-   GIVEN       cos and sin of x itself: phases that a matrix product has made
+   GIVEN       cos and sin of x itself: phases computed by a matrix product
    GRID        products over the axes of 1, cos(j theta), sin(j theta), theta = u * steps
    Phases are in quarter turns, so that range reduction is exact. */
 enum map_kind { MAP_DENSE, MAP_STRUCTURED, MAP_GIVEN, MAP_GRID };
@@ -28,7 +28,7 @@ typedef struct {
     const uint8_t *signs;    /* STRUCTURED: blocks x 3 x padded, 1 for minus */
     const void *lengths;     /* STRUCTURED: n_phases, of the working precision */
     int64_t axis[MOST_AXES]; /* GRID: how many multiples of the step on each axis */
-    double reach;            /* a point farther than this from the centre is refused */
+    double reach;            /* largest distance of a point from the centre */
 } lift_map;
 
 typedef struct {
@@ -53,12 +53,12 @@ typedef struct {
     int64_t m;
 } membership_list;
 
-/* What became of a call. */
+/* Status of a call. */
 enum { LIFT_DONE = -1, LIFT_NO_MEMORY = -2, LIFT_BAD_LABEL = -3 };
 
 /* Each returns LIFT_DONE, another of the above, or the number of the first point that is not
    finite or out of reach. Rows are [start, stop). The rows of `sums` are `ld` apart, which should
-   not be a power of two: clusters would fight over the same cache lines. */
+   not be a power of two, to avoid cache conflicts between clusters. */
 typedef int64_t sums_kernel(const lift_map *, const point_set *, int64_t start, int64_t stop,
                             const membership_list *, int64_t n_clusters, double *sums, int64_t ld);
 typedef int64_t scores_kernel(const lift_map *, const point_set *, int64_t start, int64_t stop,
@@ -74,7 +74,7 @@ typedef struct {
 } kernel_set;
 
 extern const kernel_set kernels_portable;
-/* On Windows GCC aligns the stack to 16 bytes only, so spilled vectors of more would crash there. */
+/* On Windows GCC aligns the stack to 16 bytes only, so spilling larger vectors would crash. */
 #if defined(__x86_64__) && (!defined(_WIN32) || defined(__clang__))
 #define LIFTCLUSTER_X86 1
 extern const kernel_set kernels_avx2, kernels_avx512;

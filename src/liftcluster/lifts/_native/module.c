@@ -1,4 +1,4 @@
-/* The Python module: checks what it is given, lets go of the interpreter, and calls a kernel.
+/* The Python module: checks its arguments, releases the GIL, and calls a kernel.
    Only the stable ABI, so that one build serves every Python from 3.11 on. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
@@ -115,7 +115,7 @@ static void *take_buffer(buffer_list *list, PyObject *object, const char *format
     return view->buf;
 }
 
-/* A writable array of doubles: that many rows, of at least so many columns. */
+/* A writable array of doubles with `rows` rows of at least `columns` columns. */
 static double *take_rows(buffer_list *list, PyObject *object, int64_t rows, int64_t columns,
                          int64_t *ld)
 {
@@ -132,7 +132,7 @@ static double *take_rows(buffer_list *list, PyObject *object, int64_t rows, int6
     return start;
 }
 
-/* Of two counts, or -1 where it does not fit. */
+/* The product of two counts, or -1 on overflow. */
 static int64_t product(int64_t a, int64_t b)
 {
     int64_t c;

@@ -1,10 +1,10 @@
-/* The passes over the points, in one precision: features added up by cluster, features multiplied
+/* The passes over the points, in one precision: features summed by cluster, features multiplied
    by vectors, or features written out. Included after point_features.h. */
 
 /* Points whose features are held at a time. Partial sums in the working precision are added to
    double totals after each block, so blocks also bound their rounding. */
 #define BLOCK 256
-/* Features of a point that are added up together: a tile of clusters x TILE stays in the cache. */
+/* Features of a point that are summed together: a tile of clusters x TILE stays in the cache. */
 #define TILE (4 * LANES)
 /* Columns of W that a block is multiplied by at a time. */
 #define SLICE 256
@@ -15,11 +15,11 @@ typedef struct {
     const lift_map *map;
     const point_set *points;
     int64_t stride;     /* phases (GRID: features) of one slice */
-    int64_t width;      /* the same, filled up to a multiple of TILE */
+    int64_t width;      /* the same, padded to a multiple of TILE */
     int64_t n_slices;
     int64_t ld;         /* from one point's row to the next */
     INTEGER *signs;     /* as masks over the sign bit */
-    REAL *lengths;      /* STRUCTURED: filled up with zeros */
+    REAL *lengths;      /* STRUCTURED: padded with zeros */
     REAL *W;            /* DENSE: likewise, d x ldw */
     int64_t ldw;
     REAL *U;            /* BLOCK x ldu centred points */
@@ -51,7 +51,7 @@ static void R(dismiss)(R(worker) *w)
     free_lines(w->P);
 }
 
-/* Memory for one pass, and the map in the form that the inner loops want. */
+/* Memory for one pass, and the map in the layout of the inner loops. */
 static int R(engage)(R(worker) *w, const lift_map *map, const point_set *points)
 {
     memset(w, 0, sizeof *w);
@@ -75,14 +75,14 @@ static int R(engage)(R(worker) *w, const lift_map *map, const point_set *points)
         w->stride = columns;
     w->width = R(round_up)(w->stride, TILE);
     w->n_slices = (columns + w->stride - 1) / w->stride;
-    w->ld = w->width + LANES; /* not a power of two: rows would fight over the same cache lines */
+    w->ld = w->width + LANES; /* not a power of two, to avoid cache conflicts between rows */
     w->U = R(cache_lines)(BLOCK * w->ldu);
     w->P = R(cache_lines)(BLOCK * w->ld);
     w->scratch = R(cache_lines)(w->ldu > inner + LANES ? w->ldu : inner + LANES);
     if (!w->U || !w->P || !w->scratch)
         return 0;
     if (map->kind == MAP_STRUCTURED) {
-        int64_t count = w->n_slices * 3 * w->width; /* stride and width are one here */
+        int64_t count = w->n_slices * 3 * w->width; /* stride and width are equal here */
         w->signs = R(cache_lines)(count);
         w->lengths = R(cache_lines)(w->n_slices * w->width);
         if (!w->signs || !w->lengths)
@@ -109,7 +109,7 @@ static int64_t R(take)(R(worker) *w, const int64_t *rows, int64_t count)
     for (int64_t i = 0; i < count; i++) {
         double square = R(centred)(w->points, rows[i], w->map->d, w->map->centre,
                                    w->U + i * w->ldu);
-        if (!(square <= limit)) /* also where it is not a number */
+        if (!(square <= limit)) /* also for NaN */
             return rows[i];
     }
     return LIFT_DONE;
@@ -149,8 +149,8 @@ INLINE void R(fill)(R(worker) *w, int64_t slice, int64_t count)
 
 /* ---- sums ---- */
 
-/* Who is in which cluster, for a block of points. Clusters that occur are numbered anew, so that
-   the work of a block does not depend on how many clusters there are in all. */
+/* The members of each cluster in a block of points. Clusters that occur are renumbered, so that
+   the work per block does not depend on the total number of clusters. */
 typedef struct {
     int64_t rows[BLOCK]; /* points that are in some cluster */
     int64_t count;
@@ -160,7 +160,7 @@ typedef struct {
     struct R(entry) {
         int32_t point, cluster; /* position in rows, local number */
         REAL share;
-    } *entries, *sorted;  /* as they come; by cluster, in which points keep their order */
+    } *entries, *sorted;  /* in order of points; by cluster, points in order */
     int64_t n_entries, capacity;
     int64_t *first;       /* first sorted entry of each local cluster, and the end */
 } R(roll);
@@ -193,7 +193,7 @@ INLINE void R(enter)(R(roll) *roll, int64_t cluster, double share)
         (int32_t)roll->count, (int32_t)roll->local[cluster], (REAL)share};
 }
 
-/* Enter one row under one partition. */
+/* Add the entries of one row in one partition. */
 INLINE int64_t R(enter_row)(R(roll) *roll, const membership *part, int64_t row)
 {
     double weight = part->weights ? part->weights[row] : 1.0;
@@ -228,11 +228,11 @@ static void R(sort_entries)(R(roll) *roll)
         first[roll->entries[e].cluster + 2]++;
     for (int64_t c = 0; c < roll->n_local; c++)
         first[c + 2] += first[c + 1];
-    for (int64_t e = 0; e < roll->n_entries; e++) /* leaves first[c + 1] where c ends */
+    for (int64_t e = 0; e < roll->n_entries; e++) /* afterwards first[c + 1] is the end of c */
         roll->sorted[first[roll->entries[e].cluster + 1]++] = roll->entries[e];
 }
 
-/* Call the roll of rows [start, stop): LIFT_DONE, LIFT_NO_MEMORY or LIFT_BAD_LABEL. */
+/* Collect the members of rows [start, stop): LIFT_DONE, LIFT_NO_MEMORY or LIFT_BAD_LABEL. */
 static int64_t R(call_roll)(R(roll) *roll, const membership_list *members, int64_t start,
                             int64_t stop)
 {
@@ -272,7 +272,7 @@ INLINE void R(flush)(const R(vec) tile[4], double *total, int64_t n_phases, int6
     REAL values[TILE];
     for (int q = 0; q < 4; q++)
         R(store)(values + q * LANES, tile[q]);
-    if (left >= 2 * LANES) { /* a constant count is one that compilers unroll */
+    if (left >= 2 * LANES) { /* compilers unroll a constant count */
         R(add_row)(total, values, 2 * LANES);
         R(add_row)(total + n_phases, values + 2 * LANES, 2 * LANES);
     } else {
@@ -314,8 +314,8 @@ INLINE void R(add_up)(const R(worker) *w, const R(roll) *roll, int64_t first, RE
     }
 }
 
-/* The same for a grid, whose features are products of a number of the first axis and one of the
-   others: they are multiplied when they are added, so that no more than the factors is held. */
+/* The same for a grid, whose features are products of a factor of the first axis and one of the
+   others: these are multiplied when they are added, so that only the factors are stored. */
 INLINE void R(add_up_columns)(const R(roll) *roll, int64_t c, const REAL *tables, int64_t ldt,
                               int64_t a, int64_t from, int count, REAL values[TILE])
 {
@@ -445,7 +445,7 @@ INLINE void R(dots)(const REAL *F, int64_t ld, int n_points, const REAL *V, int6
     const REAL *v1 = V + (n_vectors > 1 ? ldv : 0);
     for (int64_t j = 0; j < width; j += LANES) {
         R(vec) a = R(load)(V + j), b = R(load)(v1 + j);
-        for (int i = 0; i < 4; i++) { /* rows beyond the last point hold old numbers, unused */
+        for (int i = 0; i < 4; i++) { /* rows beyond the last point are unused */
             R(vec) f = R(load)(F + i * ld + j);
             sums[i][0] += f * a;
             sums[i][1] += f * b;
@@ -465,7 +465,7 @@ INLINE void R(multiply)(const REAL *F, int64_t ld, int64_t count, const REAL *V,
                     (int)(k - c < 2 ? k - c : 2), width, scores + i * k + c, k);
 }
 
-/* Vectors with their columns filled up slice by slice as those of P are; then the same for sines. */
+/* Vectors with their columns padded slice by slice as those of P; then the same for sines. */
 static void R(pack)(const R(worker) *w, const REAL *vectors, int64_t k, REAL *packed, int64_t ldv)
 {
     int64_t columns = R(columns)(w->map), n_features = feature_count(w->map);

@@ -23,7 +23,7 @@ INLINE void R(cos_sin)(R(vec) t, R(vec) *cosine, R(vec) *sine)
     R(vec) shifted = t + magic;
     R(vec) r = t - (shifted - magic);
     R(vec) r2 = r * r;
-#if SINGLE /* least largest error on |r| <= 1/2: 1.2e-9 and 2.8e-8 before rounding */
+#if SINGLE /* minimax on |r| <= 1/2: errors 1.2e-9 and 2.8e-8 before rounding */
     R(vec) s = r * (1.570796251296997f + r2 * (-0.6459629535675049f
                     + r2 * (0.07967590540647507f + r2 * -0.004592289216816425f)));
     R(vec) c = 1.0f + r2 * (-1.2336970567703247f
@@ -115,8 +115,8 @@ INLINE void R(signed_hadamard)(const REAL *x, const INTEGER *signs, REAL *out, i
         }
 }
 
-/* u = x - centre, subtracted in double whatever x is: calls for points of different types must agree
-   on the centre. Returns |u|^2. */
+/* u = x - centre, subtracted in double for all types of x, so that calls for points of different
+   types agree. Returns |u|^2. */
 INLINE double R(centred)(const point_set *points, int64_t row, int64_t d, const double *centre,
                          REAL *u)
 {
@@ -220,8 +220,8 @@ INLINE void R(inner_products)(const REAL *u, const lift_map *map, REAL *inner)
             continue;
         }
         R(multiples)(u[q] * steps[q], map->axis[q], axis);
-        /* Row 0 has the factor 1 and is what all others are multiples of. Each row overshoots into
-           the next, which is written after it. */
+        /* Row 0 has the factor 1, all others are multiples of it. Each row overshoots into the
+           next, which is written after it. */
         for (int64_t a = 1; a < width; a++)
             for (int64_t b = 0; b < filled; b += LANES)
                 R(store)(inner + a * filled + b, axis[a] * R(load)(inner + b));

@@ -1,4 +1,4 @@
-"""The report as a thing to look at: one HTML file that needs no network."""
+"""The class Report: a page in one HTML file that works offline."""
 
 from __future__ import annotations
 
@@ -16,25 +16,22 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from ..._util.files import replacing
-from .words import Name, Sentence, plain
-
-__all__ = ["Report"]
+from ..._util.files import atomic_write
+from .summary import Name, Sentence
 
 _SCRIPTS = ("data", "colours", "heatmap", "map", "flow", "points", "tables", "main")
-_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
-_MOST_INLINE = 20_000_000  # characters of a page that a notebook should carry
+_MAX_INLINE = 20_000_000  # characters of a page that is shown inside a notebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """What :func:`make_report` found, as a page.
+    """A page made by :func:`liftcluster.make_report`.
 
     Attributes
     ----------
     title : str
     summary : list of str
-        The findings in a few sentences.
+        The main results in a few sentences.
     """
 
     title: str
@@ -43,32 +40,35 @@ class Report:
 
     @property
     def summary(self) -> list[str]:
-        return [plain(sentence) for sentence in self.sentences]
+        return ["".join(sentence) for sentence in self.sentences]
 
     def to_dict(self) -> dict[str, Any]:
-        """All that is on the page as plain values, fit for JSON.
+        """The data of the page as plain values, ready for JSON.
 
-        What there is one of for each point is base64 of little-endian integers, with its
-        ``dtype``; where there are ``low`` and ``high``, 0 stands for the one and 255 for the other.
+        Arrays with one entry per point are little-endian integers in base64, with their
+        ``dtype``; if they have ``low`` and ``high``, 0 stands for ``low`` and 255 for ``high``.
         """
         return {"title": self.title, "summary": self.summary, **copy.deepcopy(self.data)}
 
     def html(self) -> str:
-        """The page."""
+        """The page as a string of HTML."""
         return self._page
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the page to a file: under another name first, so that it is never half there."""
+        """Write the page to a file, atomically: an error leaves an old file unchanged.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write, such as "page.html", in an existing folder.
+        """
         target = Path(path)
         if target.is_dir():
-            raise IsADirectoryError(f"{target} is a folder; name a file in it, such as page.html")
+            raise IsADirectoryError(f"{target} is a folder; give a file in it, such as page.html")
         if not target.absolute().parent.is_dir():
-            raise FileNotFoundError(f"there is no folder {target.absolute().parent}; make it first")
-        with (
-            replacing(target) as temporary,
-            open(temporary, "w", encoding="utf-8", newline="\n") as file,
-        ):
-            file.write(self._page)
+            raise FileNotFoundError(f"there is no folder {target.absolute().parent}; create it")
+        with atomic_write(target) as temporary:
+            temporary.write_text(self._page, encoding="utf-8", newline="\n")
 
     @cached_property
     def _page(self) -> str:
@@ -76,12 +76,17 @@ class Report:
         script = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
         return Template(_asset("page.html")).substitute(
             title=_escaped(self.title),
-            policy=_policy(script, style),
+            style_hash=_hash(style),
+            script_hash=_hash(script),
             style=style,
             script=script,
-            summary="\n".join(f"<p>{_marked_up(s)}</p>" for s in self.sentences),
+            summary=self._summary_html,
             data=_embedded({"title": self.title, **self.data}),
         )
+
+    @property
+    def _summary_html(self) -> str:
+        return "\n".join(f"<p>{_marked_up(sentence)}</p>" for sentence in self.sentences)
 
     def __str__(self) -> str:
         return "\n".join([self.title, *self.summary])
@@ -90,10 +95,9 @@ class Report:
         return f"Report({self.title!r}: {self.summary[0]})"
 
     def _repr_html_(self) -> str:
-        if len(self._page) > _MOST_INLINE:
-            size = len(self._page) / 1e6
-            told = "".join(f"<p>{_marked_up(s)}</p>" for s in self.sentences)
-            return f"{told}<p>The page is large ({size:.0f} MB): save it with .save(path).</p>"
+        if len(self._page) > _MAX_INLINE:
+            size = f"{len(self._page) / 1e6:.0f} MB"
+            return f"{self._summary_html}<p>The page is large ({size}): use .save(path).</p>"
         return (
             f'<iframe srcdoc="{html.escape(self._page)}" sandbox="allow-scripts" '
             f'title="{_escaped(self.title)}" '
@@ -106,7 +110,7 @@ def _asset(name: str) -> str:
 
 
 def _embedded(data: Any) -> str:
-    """JSON that no HTML parser can leave, whatever the names in it."""
+    """JSON in which no name can end the script element."""
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -114,33 +118,19 @@ def _embedded(data: Any) -> str:
 
 
 def _marked_up(sentence: Sentence) -> str:
-    """Names isolated, so that one in right-to-left letters turns nothing else round."""
+    """A sentence as HTML; names in bdi elements, so that right-to-left ones affect only them."""
     return "".join(
-        f'<bdi class="name">{_escaped(part.text)}</bdi>'
-        if isinstance(part, Name)
-        else _escaped(part)
+        f'<bdi class="name">{_escaped(part)}</bdi>' if isinstance(part, Name) else _escaped(part)
         for part in sentence
     )
 
 
 def _escaped(text: str) -> str:
-    """Text that is no markup, without what HTML and UTF-8 do not know: zero bytes, half letters."""
-    odd = {ord(c): _UNKNOWN for c in set(text) if unicodedata.category(c) in ("Cc", "Cs")}
-    return html.escape(text.translate({**odd, **dict.fromkeys(map(ord, "\t\n\r"), " ")}))
+    """Text as HTML; control characters and surrogates become replacement characters."""
+    invalid = {ord(c): "\ufffd" for c in set(text) if unicodedata.category(c) in ("Cc", "Cs")}
+    return html.escape(text.translate({**invalid, **dict.fromkeys(map(ord, "\t\n\r"), " ")}))
 
 
-def _policy(script: str, style: str) -> str:
-    """Nothing may be loaded or sent; only the script and style of the page itself may run."""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src '{_digest(script)}'",
-            f"style-src '{_digest(style)}'",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
-
-
-def _digest(text: str) -> str:
+def _hash(text: str) -> str:
+    """A hash for the content security policy, which allows only this script and this style."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,5 +1,5 @@
-/* Colours in both themes. Clusters that are alike have the same number in all clusterings; beyond
-   the palette colours come again with another marker. */
+/* Colours in both themes. Matching clusters have the same number in all clusterings; beyond the
+   palette, colours repeat with another marker. */
 
 const MARKERS = ["circle", "square", "triangle", "diamond", "cross"];
 const RAMPS = {
@@ -15,7 +15,7 @@ const RAMPS = {
   },
 };
 
-let printing = false;  // on paper, whatever the screen
+let printing = false;  // print in the light theme
 function isDark() {
   if (printing) return false;
   const chosen = document.documentElement.dataset.theme;
@@ -33,7 +33,7 @@ function clusterColour(number) {
   return isDark() ? mixed(colour, [255, 255, 255], 0.22) : colour;
 }
 function clusterMarker(number) { return MARKERS[Math.floor(number / PALETTE.length) % MARKERS.length]; }
-function groundColour() { return rgb(isDark() ? "#191e28" : "#ffffff"); }
+function backgroundColour() { return rgb(isDark() ? "#191e28" : "#ffffff"); }
 function noiseColour() { return isDark() ? [84, 92, 106] : [190, 195, 204]; }
 
 function ramp(name, share) {
@@ -50,8 +50,8 @@ function luminance(colour) {
   });
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
-/* Black or white, whichever stands out more. */
-function inkOn(colour) { return luminance(colour) > 0.179 ? "#000000" : "#ffffff"; }
+/* Black or white, whichever has more contrast. */
+function textColourOn(colour) { return luminance(colour) > 0.179 ? "#000000" : "#ffffff"; }
 
 const SHAPES = {
   circle: "M6 1A5 5 0 1 1 6 11A5 5 0 1 1 6 1Z",
@@ -61,11 +61,11 @@ const SHAPES = {
   cross: "M4 0.5H8V4H11.5V8H8V11.5H4V8H0.5V4H4Z",
 };
 function swatch(number) {
-  return drawing("svg", { viewBox: "0 0 12 12", class: "swatch", "aria-hidden": "true" },
-    drawing("path", { d: SHAPES[clusterMarker(number)], fill: css(clusterColour(number)) }));
+  return svgElement("svg", { viewBox: "0 0 12 12", class: "swatch", "aria-hidden": "true" },
+    svgElement("path", { d: SHAPES[clusterMarker(number)], fill: css(clusterColour(number)) }));
 }
 
-/* A bar of colours between two numbers. */
+/* A colour bar between two labels. */
 function rampBar(name, low, high) {
   const canvas = element("canvas", { width: 128, height: 1 });
   const pen = canvas.getContext("2d");

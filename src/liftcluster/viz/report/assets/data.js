@@ -1,6 +1,6 @@
 "use strict";
-/* What the page knows, and the few ways in which it writes to the page. Names from the data only
-   ever become text: textContent, option labels, SVG text. Nothing here parses HTML. */
+/* The data of the page, and helpers that create elements and format values. Names from the data are
+   only ever set as text (textContent, option labels, SVG text) and never parsed as HTML. */
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const CLUSTERINGS = DATA.clusterings;
@@ -15,7 +15,7 @@ function element(tag, properties, ...children) {
   return made;
 }
 
-function drawing(tag, attributes, ...children) {
+function svgElement(tag, attributes, ...children) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [key, value] of Object.entries(attributes || {})) made.setAttribute(key, value);
   made.append(...children);
@@ -24,7 +24,7 @@ function drawing(tag, attributes, ...children) {
 
 function byId(id) { return document.getElementById(id); }
 
-/* Numbers as they were packed: little-endian integers in base64. */
+/* An array of little-endian integers from base64. */
 function unpack(packed) {
   const text = atob(packed.base64);
   const bytes = new Uint8Array(text.length);
@@ -37,32 +37,32 @@ function unpack(packed) {
   return Uint32Array.from({ length: bytes.length / 4 }, (_, i) => view.getUint32(4 * i, true));
 }
 
-const unpackedBefore = new Map();
+const unpackCache = new Map();
 function unpackOnce(packed) {
-  if (!unpackedBefore.has(packed)) unpackedBefore.set(packed, unpack(packed));
-  return unpackedBefore.get(packed);
+  if (!unpackCache.has(packed)) unpackCache.set(packed, unpack(packed));
+  return unpackCache.get(packed);
 }
 
-/* A name on one line, isolated so that right-to-left letters turn nothing else round; marks of
-   direction, which reach past it, are left out. */
+/* A name on one line without direction marks; isolated() keeps right-to-left names from reordering
+   the text around them. */
 function clean(name) { return name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "").replace(/\s+/g, " ").trim(); }
-function shortened(name) {
+function shorten(name) {
   const letters = Array.from(clean(name));
   return letters.length <= 40 ? letters.join("") : letters.slice(0, 39).join("") + "…";
 }
-function isolated(name) { return "\u2068" + shortened(name) + "\u2069"; }
-function named(name) { return element("bdi", { className: "name", textContent: shortened(name), title: clean(name) }); }
+function isolated(name) { return "\u2068" + shorten(name) + "\u2069"; }
+function nameElement(name) { return element("bdi", { className: "name", textContent: shorten(name), title: clean(name) }); }
 function nameOf(i) { return CLUSTERINGS[i].name; }
 
 const PAIRS = new Map(DATA.pairs.map((pair) => [pair.first + "," + pair.second, pair]));
 
-/* What is known of two clusterings, read in the order asked for. */
+/* The results for two clusterings, in the given order. */
 function pairOf(first, second) {
   const forward = PAIRS.get(first + "," + second);
-  if (forward) return { flows: forward.flows, told: forward.forward, witness: forward.witness, leftOut: forward.left_out };
+  if (forward) return { flows: forward.flows, moves: forward.forward, witness: forward.witness, leftOut: forward.left_out };
   const back = PAIRS.get(second + "," + first);
   const flows = back.flows.map(([i, j, mass, distance]) => [j, i, mass, distance]);
-  return { flows, told: back.backward, witness: back.witness, leftOut: back.left_out };
+  return { flows, moves: back.backward, witness: back.witness, leftOut: back.left_out };
 }
 
 function decimals(value, digits = 3) {
@@ -74,16 +74,16 @@ function margin(error) { return error ? " ± " + (error < 0.00005 ? error.toExpo
 function percent(share) { return (100 * share).toFixed(share < 0.0995 ? 1 : 0) + " %"; }
 function count(n) { return n.toLocaleString("en"); }
 
-/* "lift_emd" is what the library calls it; people say LiftEMD. */
-const SPOKEN = { lift_emd: "LiftEMD", lift_kd: "LiftKD", lift_hausdorff: "LiftHausdorff" };
-function spoken(measure) { return SPOKEN[measure] || measure; }
+/* Names of measures on the page; others are shown as they are. */
+const DISPLAY_NAMES = { lift_emd: "LiftEMD", lift_kd: "LiftKD", lift_hausdorff: "LiftHausdorff" };
+function displayName(measure) { return DISPLAY_NAMES[measure] || measure; }
 
 const ruler = document.createElement("canvas").getContext("2d");
 function widthOf(text, size) {
   ruler.font = size + "px system-ui, sans-serif";
   return ruler.measureText(text).width;
 }
-function fitted(name, width, size) {
+function fitText(name, width, size) {
   const letters = Array.from(clean(name).slice(0, 200));
   if (letters.length === clean(name).length && widthOf(letters.join(""), size) <= width) return letters.join("");
   while (letters.length > 1 && widthOf(letters.join("") + "…", size) > width) letters.pop();

@@ -11,24 +11,24 @@ function drawFlow(state) {
   const height = Math.min(Math.max(300, 20 * Math.max(A.k, B.k) + 40), 1600);
   const left = columnOf(A.k, flows, 0, height, null);
   const right = columnOf(B.k, flows, 1, height, left);
-  const picture = drawing("svg", { viewBox: "0 0 " + width + " " + (height + 26), role: "img",
-    "aria-label": "Flow of mass from the clusters of " + isolated(A.name) + " to those of " + isolated(B.name) + "; the same is in words and in a table" });
+  const picture = svgElement("svg", { viewBox: "0 0 " + width + " " + (height + 26), role: "img",
+    "aria-label": "Flow of mass from the clusters of " + isolated(A.name) + " to those of " + isolated(B.name) + "; also given in words and as a table" });
   picture.append(...bands(flows, left, right, margin + BAR, width - margin - BAR, A, B));
   picture.append(...columnBars(A, left, margin, width, "end"), ...columnBars(B, right, width - margin - BAR, width, "start"));
   holder.replaceChildren(picture);
-  byId("flow-hint").replaceChildren("From ", named(A.name), " (left) to ", named(B.name),
-    " (right): the cheapest way to carry one to the other. The stronger a band, the farther it goes.");
+  byId("flow-hint").replaceChildren("From ", nameElement(A.name), " (left) to ", nameElement(B.name),
+    " (right): the optimal transport plan. The more opaque a band, the larger the distance.");
 }
 
-/* Heights of clusters by mass; on the right in the order of where their mass comes from. */
+/* Bars with heights by mass; on the right ordered by the mean position of their sources. */
 function columnOf(k, flows, side, height, left) {
-  const mass = new Array(k).fill(0), pull = new Array(k).fill(0);
+  const mass = new Array(k).fill(0), sourceSum = new Array(k).fill(0);
   for (const flow of flows) {
     mass[flow[side]] += flow[2];
-    if (left) pull[flow[1]] += flow[2] * (left.top[flow[0]] + left.size[flow[0]] / 2);
+    if (left) sourceSum[flow[1]] += flow[2] * (left.top[flow[0]] + left.size[flow[0]] / 2);
   }
   const order = [...mass.keys()];
-  if (left) order.sort((i, j) => pull[i] / (mass[i] || 1) - pull[j] / (mass[j] || 1));
+  if (left) order.sort((i, j) => sourceSum[i] / (mass[i] || 1) - sourceSum[j] / (mass[j] || 1));
   const gap = Math.min(GAP, (height * 0.4) / k);
   const unit = (height - gap * (k - 1)) / Math.max(mass.reduce((a, b) => a + b, 0), 1e-12);
   const top = new Array(k), size = mass.map((v) => v * unit);
@@ -52,9 +52,9 @@ function bands(flows, left, right, x0, x1, A, B) {
   return sorted.map((f) => {
     const [i, j, mass, distance] = f;
     const [y0, y1, h0, h1] = [starts.get(f), ends.get(f), mass * left.unit, mass * right.unit];
-    const title = drawing("title");
+    const title = svgElement("title");
     title.textContent = isolated(A.clusters[i]) + " → " + isolated(B.clusters[j]) + ": " + percent(mass) + " of the mass, distance " + decimals(distance);
-    return drawing("path", {
+    return svgElement("path", {
       class: "band", fill: css(clusterColour(A.colours[i])), "fill-opacity": (0.22 + 0.63 * Math.min(distance / 1.2, 1)).toFixed(3),
       d: "M" + x0 + " " + y0 + "C" + middle + " " + y0 + " " + middle + " " + y1 + " " + x1 + " " + y1 +
         "v" + h1 + "C" + middle + " " + (y1 + h1) + " " + middle + " " + (y0 + h0) + " " + x0 + " " + (y0 + h0) + "Z",
@@ -62,8 +62,8 @@ function bands(flows, left, right, x0, x1, A, B) {
   });
 }
 
-/* Labels in the middle of their bars, or as near as leaves each a line of its own. */
-function labelPlaces(column) {
+/* Label positions in the middle of the bars, shifted where labels would overlap. */
+function labelPositions(column) {
   const places = column.top.map((top, i) => top + column.size[i] / 2);
   if (places.length > MOST_LABELS) return places;
   const { order } = column, last = order[order.length - 1];
@@ -74,12 +74,12 @@ function labelPlaces(column) {
   return places;
 }
 
-/* A name over its bars, drawn towards the middle where it is too long to end at them. */
+/* The name above its bars, shifted inwards if it is too long. */
 function headingOf(name, x, width, anchor) {
-  const bold = 1.12, text = fitted(name, (width / 2 - 12) / bold, 13);
+  const bold = 1.12, text = fitText(name, (width / 2 - 12) / bold, 13);
   const needed = bold * widthOf(text, 13) + 4;
   const at = anchor === "end" ? Math.max(x + BAR, needed) : Math.min(x, width - needed);
-  const heading = drawing("text", { x: at, y: 13, "text-anchor": anchor, "font-weight": 700 });
+  const heading = svgElement("text", { x: at, y: 13, "text-anchor": anchor, "font-weight": 700 });
   heading.textContent = "\u2068" + text + "\u2069";
   return heading;
 }
@@ -87,17 +87,17 @@ function headingOf(name, x, width, anchor) {
 function columnBars(clustering, column, x, width, anchor) {
   const room = anchor === "end" ? x - 8 : width - x - BAR - 8;
   const at = anchor === "end" ? x - 6 : x + BAR + 6;
-  const parts = [headingOf(clustering.name, x, width, anchor)], places = labelPlaces(column);
+  const parts = [headingOf(clustering.name, x, width, anchor)], places = labelPositions(column);
   for (const i of column.order) {
-    const title = drawing("title");
+    const title = svgElement("title");
     title.textContent = isolated(clustering.clusters[i]) + ": " + percent(clustering.masses[i]);
-    parts.push(drawing("rect", { x, y: column.top[i], width: BAR, height: Math.max(column.size[i], 1), rx: 2,
+    parts.push(svgElement("rect", { x, y: column.top[i], width: BAR, height: Math.max(column.size[i], 1), rx: 2,
       fill: css(clusterColour(clustering.colours[i])) }, title));
     if (column.size[i] < 11 && clustering.k > MOST_LABELS) continue;
     const share = " " + percent(clustering.masses[i]);
-    const text = drawing("text", { x: at, y: places[i] + 4, "text-anchor": anchor });
-    text.textContent = "\u2068" + fitted(clustering.clusters[i], room - widthOf(share, 11.5), 13) + "\u2069";
-    const small = drawing("tspan", { class: "soft" });
+    const text = svgElement("text", { x: at, y: places[i] + 4, "text-anchor": anchor });
+    text.textContent = "\u2068" + fitText(clustering.clusters[i], room - widthOf(share, 11.5), 13) + "\u2069";
+    const small = svgElement("tspan", { class: "soft" });
     small.textContent = share;
     text.append(small);
     parts.push(text);

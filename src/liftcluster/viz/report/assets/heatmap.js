@@ -1,4 +1,4 @@
-/* Distances between all clusterings: a table whose cells are buttons. */
+/* Heat map of the distances between all clusterings: a table whose cells are buttons. */
 
 function drawHeatmap(state, choose) {
   const table = byId("heatmap");
@@ -19,16 +19,16 @@ function drawHeatmap(state, choose) {
     for (let j = 0; j < m; j++) row.append(heatmapCell(i, j, measure.values[i][j], top, digits, state, choose));
     body.append(row);
   }
-  const caption = element("caption", { className: "hint", textContent: spoken(state.measure) + " between all clusterings" });
+  const caption = element("caption", { className: "hint", textContent: displayName(state.measure) + " between all clusterings" });
   const hadFocus = table.contains(document.activeElement);
   table.replaceChildren(caption, element("thead", {}, header), body);
   if (hadFocus) focusCell(state.first, state.second);
   byId("heatmap-scale").replaceChildren(rampBar("distance", "0", decimals(top)));
-  byId("distances-hint").textContent = spoken(state.measure) + ": " + measure.title +
-    (measure.is_symmetric ? "." : "; not symmetric: from row to column.") + " Choose a cell to compare the two.";
+  byId("distances-hint").textContent = displayName(state.measure) + ": " + measure.title +
+    (measure.is_symmetric ? "." : "; not symmetric: from row to column.") + " Select a cell to compare the two.";
 }
 
-/* Cells as wide as there is room for; too narrow for numbers, they are only coloured. */
+/* Set the cell width to the available space; narrow cells show fewer digits or only colours. */
 function fitHeatmap(table, m) {
   const width = table.parentElement.clientWidth, names = Math.min(152, 0.27 * width);
   const cell = Math.floor((width - names - 14) / m) - 2;
@@ -53,16 +53,16 @@ function heatmapCell(i, j, value, top, digits, state, choose) {
   });
   button.dataset.cell = i + "," + j;
   button.style.background = css(colour);
-  button.style.color = inkOn(colour);
+  button.style.color = textColourOn(colour);
   button.addEventListener("click", () => choose({ first: i, second: j }));
-  button.addEventListener("keydown", (event) => walkHeatmap(event, i, j));
+  button.addEventListener("keydown", (event) => moveFocus(event, i, j));
   return element("td", {}, button);
 }
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-/* One tab stop; arrows go from cell to cell, over the diagonal. */
-function walkHeatmap(event, i, j) {
+/* Arrow keys move between cells and skip the diagonal; the table is one tab stop. */
+function moveFocus(event, i, j) {
   const step = STEPS[event.key];
   if (!step) return;
   event.preventDefault();

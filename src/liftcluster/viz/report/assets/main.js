@@ -1,4 +1,4 @@
-/* Two chosen clusterings and a measure; everything on the page follows them. */
+/* The state of the page, two selected clusterings and a measure, and what updates when it changes. */
 
 const page = {
   state: startingState(),
@@ -6,7 +6,7 @@ const page = {
 
   choose(change) {
     const next = { ...this.state, ...change };
-    if (next.first === next.second) {  // the same twice says nothing: trade places instead
+    if (next.first === next.second) {  // swap them instead
       if ("first" in change) next.second = this.state.first;
       else next.first = this.state.second;
     }
@@ -20,7 +20,7 @@ const page = {
     this.state = { ...this.state, highlight: cluster };
     this.panels.forEach((panel) => panel.update());
     const shown = cluster && isolated(CLUSTERINGS[cluster.clustering].clusters[cluster.cluster]) + " of " + isolated(nameOf(cluster.clustering));
-    byId("highlighted").textContent = cluster ? "Showing only " + shown + " in colour; choose it again to show all." : "";
+    byId("highlighted").textContent = cluster ? "Showing only " + shown + " in colour; select it again to show all." : "";
   },
 
   update() {
@@ -40,22 +40,22 @@ const page = {
     for (const key of ["first", "second", "measure"]) byId(key).value = String(state[key]);
     drawHeatmap(state, (change) => this.choose(change));
     drawMeasures(state);
-    byId("told").replaceChildren(...told(state));
+    byId("pair-summary").replaceChildren(...pairSummary(state));
   },
 
   redraw() {
-    clearTimeout(this.resting);
-    this.resting = setTimeout(() => this.panels.forEach((panel) => panel.draw()), 150);
-    if (this.waiting) return;
-    this.waiting = true;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.panels.forEach((panel) => panel.draw()), 150);
+    if (this.frameRequested) return;
+    this.frameRequested = true;
     requestAnimationFrame(() => {
-      this.waiting = false;
+      this.frameRequested = false;
       this.panels.forEach((panel) => panel.draw(30000));
     });
   },
   move(dx, dy) { camera.x += dx; camera.y += dy; this.redraw(); },
   zoom(factor) { camera.zoom = Math.min(Math.max(camera.zoom * factor, 0.5), 200); this.redraw(); },
-  showAll() { Object.assign(camera, { x: PLACES.width / 2, y: PLACES.height / 2, zoom: 1 }); this.redraw(); },
+  showAll() { Object.assign(camera, { x: POSITIONS.width / 2, y: POSITIONS.height / 2, zoom: 1 }); this.redraw(); },
 
   describe(p) {
     const lines = ["point " + count(unpackOnce(POINTS.order)[p])];
@@ -63,13 +63,13 @@ const page = {
     const shown = [first, second, ...CLUSTERINGS.keys()].filter((i, at, all) => all.indexOf(i) === at).slice(0, 8);
     for (const i of shown) {
       const label = labelsOf(i)[p], c = CLUSTERINGS[i];
-      lines.push(isolated(fitted(c.name, 130, 13)) + ": " + (label < c.k ? isolated(fitted(c.clusters[label], 130, 13)) : "in no cluster"));
+      lines.push(isolated(fitText(c.name, 130, 13)) + ": " + (label < c.k ? isolated(fitText(c.clusters[label], 130, 13)) : "in no cluster"));
     }
     return lines.join("\n");
   },
 };
 
-/* The two inputs that are farthest apart: what a reader will want to see first. */
+/* Start with the two inputs that are farthest apart. */
 function startingState() {
   const D = DATA.measures.lift_emd.values;
   let [first, second] = [0, 1];
@@ -79,24 +79,24 @@ function startingState() {
   return { first, second, measure: "lift_emd", highlight: null };
 }
 
-function told(state) {
+function pairSummary(state) {
   const measure = DATA.measures[state.measure];
   const value = measure.values[state.first][state.second], error = measure.errors[state.first][state.second];
-  const { main } = pairOf(state.first, state.second).told;
-  const parts = [named(nameOf(state.first)), " and ", named(nameOf(state.second))];
-  if (value === null) return [...parts, " cannot be compared by " + spoken(state.measure) + "."];
-  parts.push(" are " + decimals(value) + margin(error) + " apart by " + spoken(state.measure) +
+  const { main } = pairOf(state.first, state.second).moves;
+  const parts = [nameElement(nameOf(state.first)), " and ", nameElement(nameOf(state.second))];
+  if (value === null) return [...parts, " cannot be compared by " + displayName(state.measure) + "."];
+  parts.push(" are " + decimals(value) + margin(error) + " apart by " + displayName(state.measure) +
     amongPairs(measure, value) + ". ");
-  parts.push(main ? "Main change: " + main + "." : "Every cluster stayed in its place.");
+  parts.push(main ? "Main change: " + main + "." : "All clusters stayed in place.");
   return parts;
 }
 
 function amongPairs(measure, value) {
-  const { rank, all } = place(measure, value);
+  const { rank, all } = rankAmongPairs(measure, value);
   if (all === 1) return "";
   const pairs = all + (measure.is_symmetric ? "" : " ordered") + " pairs";
   if (rank === 1) return ", the closest of " + pairs;
-  return rank === all ? ", the farthest of " + pairs : ", number " + rank + " of " + pairs + " from the closest";
+  return rank === all ? ", the farthest of " + pairs : ", rank " + rank + " of " + pairs + " (1 is the closest)";
 }
 
 function fillChoosers() {
@@ -104,7 +104,7 @@ function fillChoosers() {
     byId(key).append(...CLUSTERINGS.map((c, i) => element("option", { value: String(i), textContent: clean(c.name) })));
     byId(key).addEventListener("change", (event) => page.choose({ [key]: Number(event.target.value) }));
   }
-  byId("measure").append(...Object.keys(DATA.measures).map((name) => element("option", { value: name, textContent: spoken(name) })));
+  byId("measure").append(...Object.keys(DATA.measures).map((name) => element("option", { value: name, textContent: displayName(name) })));
   byId("measure").addEventListener("change", (event) => page.choose({ measure: event.target.value }));
   byId("swap").addEventListener("click", () => page.choose({ first: page.state.second, second: page.state.first }));
   byId("chooser").addEventListener("submit", (event) => event.preventDefault());
@@ -115,9 +115,9 @@ function fillChoosers() {
 
 function pointsHint() {
   const parts = [POINTS.shown < POINTS.n ? "Showing " + count(POINTS.shown) + " of " + count(POINTS.n) + " points, drawn at random" : count(POINTS.n) + " points",
-    " in " + POINTS.description + (PLACES.stretched ? " (axes stretched)" : "") + ". "];
-  if (POINTS.witnessed < POINTS.shown) parts.push("Where they differ is shown for " + count(POINTS.witnessed) + " of them. ");
-  parts.push("Clusters that are alike share a colour. Choose one in a legend to find it in all three pictures; drag to move, double-click or Ctrl + wheel to zoom.");
+    " in " + POINTS.description + (POSITIONS.stretched ? " (axes stretched)" : "") + ". "];
+  if (POINTS.witnessed < POINTS.shown) parts.push("Differences are shown for " + count(POINTS.witnessed) + " of them. ");
+  parts.push("Matching clusters have the same colour. Select one in a legend to highlight it in all three plots; drag to move, double-click or Ctrl + wheel to zoom.");
   byId("points-hint").textContent = parts.join("");
 }
 
@@ -147,7 +147,7 @@ function start() {
   page.update();
   let width = window.innerWidth;
   window.addEventListener("resize", () => {
-    if (window.innerWidth === width) return;  // phones resize when their address bar goes
+    if (window.innerWidth === width) return;  // phones resize when the address bar hides
     width = window.innerWidth;
     page.update();
   });

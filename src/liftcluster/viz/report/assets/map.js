@@ -1,37 +1,37 @@
-/* The clusterings as dots: near each other where LiftEMD says so. */
+/* Map of the clusterings by multidimensional scaling of LiftEMD. */
 
 const NARROW = 480;
 
 function drawMap(state, choose) {
   const holder = byId("map");
   const width = Math.max(holder.clientWidth, 260);
-  const places = mapPlaces(width), height = places.height;
-  const picture = drawing("svg", { viewBox: "0 0 " + width + " " + height, role: "group", "aria-label": "Map of the clusterings by LiftEMD" });
+  const places = mapPositions(width), height = places.height;
+  const picture = svgElement("svg", { viewBox: "0 0 " + width + " " + height, role: "group", "aria-label": "Map of the clusterings by LiftEMD" });
   const [a, b] = [places.at[state.first], places.at[state.second]];
-  picture.append(drawing("line", { x1: a[0], y1: a[1], x2: b[0], y2: b[1], stroke: "var(--mark)", "stroke-width": 1.5, "stroke-dasharray": "5 4" }));
-  const labels = placeLabels(places.at, width, height, (i) => isNamed(i, state));
+  picture.append(svgElement("line", { x1: a[0], y1: a[1], x2: b[0], y2: b[1], stroke: "var(--mark)", "stroke-width": 1.5, "stroke-dasharray": "5 4" }));
+  const labels = placeLabels(places.at, width, height, (i) => isAlwaysNamed(i, state));
   places.at.forEach(([x, y], i) => picture.append(mapDot(i, x, y, labels[i], state, choose)));
   if (places.unit) picture.append(...scaleBar(places, height));
   const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.dot : undefined;
   holder.replaceChildren(picture);
   if (focused !== undefined) picture.querySelector('[data-dot="' + focused + '"]').focus();
   const stress = DATA.map.stress;
-  byId("map-hint").textContent = CLUSTERINGS.length === 2 ? "Two clusterings, as far apart as LiftEMD says." :
-    "Distances on the map are LiftEMD, off by about " + percent(stress) + " (stress " + stress.toFixed(3) +
-    "). Choose two dots, one after the other, to compare them.";
+  byId("map-hint").textContent = CLUSTERINGS.length === 2 ? "Two clusterings; their distance is LiftEMD." :
+    "Distances on the map are LiftEMD with a relative error of about " + percent(stress) + " (stress " + stress.toFixed(3) +
+    "). Select two dots, one after the other, to compare them.";
 }
 
-/* Those whose names are always shown. */
-function isNamed(i, state) { return i === state.first || i === state.second || CLUSTERINGS[i].is_consensus; }
+/* Whether the label of a dot is always shown. */
+function isAlwaysNamed(i, state) { return i === state.first || i === state.second || CLUSTERINGS[i].is_consensus; }
 
-/* Lying or upright, whichever way round is larger. */
-function mapPlaces(width) {
+/* Positions in the given or in the rotated orientation, whichever gives the larger map. */
+function mapPositions(width) {
   const Z = DATA.map.coordinates;
-  const [lying, upright] = [placesOf(Z, width), placesOf(Z.map(([x, y]) => [y, -x]), width)];
-  return upright.unit > lying.unit ? upright : lying;
+  const [original, rotated] = [fitPositions(Z, width), fitPositions(Z.map(([x, y]) => [y, -x]), width)];
+  return rotated.unit > original.unit ? rotated : original;
 }
 
-function placesOf(Z, width) {
+function fitPositions(Z, width) {
   const low = [0, 1].map((d) => Math.min(...Z.map((z) => z[d])));
   const high = [0, 1].map((d) => Math.max(...Z.map((z) => z[d])));
   const span = [high[0] - low[0], high[1] - low[1]];
@@ -50,16 +50,16 @@ function mapDot(i, x, y, label, state, choose) {
   const chosen = i === state.first || i === state.second;
   const fill = chosen ? "var(--mark)" : "var(--accent)";
   const shape = CLUSTERINGS[i].is_consensus
-    ? drawing("path", { d: "M0-9L9 0L0 9L-9 0Z", fill, transform: "translate(" + x + " " + y + ")" })
-    : drawing("circle", { cx: x, cy: y, r: 6.5, fill });
-  const text = drawing("text", { x: label.x, y: label.y, "text-anchor": label.anchor, "font-weight": chosen ? 700 : 400 });
+    ? svgElement("path", { d: "M0-9L9 0L0 9L-9 0Z", fill, transform: "translate(" + x + " " + y + ")" })
+    : svgElement("circle", { cx: x, cy: y, r: 6.5, fill });
+  const text = svgElement("text", { x: label.x, y: label.y, "text-anchor": label.anchor, "font-weight": chosen ? 700 : 400 });
   if (label.shown) text.textContent = "\u2068" + label.text + "\u2069";
-  const title = drawing("title");
+  const title = svgElement("title");
   title.textContent = clean(nameOf(i));
-  const dot = drawing("g", {
+  const dot = svgElement("g", {
     class: "dot", tabindex: 0, role: "button", "data-dot": i, "aria-pressed": String(chosen),
-    "aria-label": "Compare " + isolated(nameOf(i)) + " with the one chosen before",
-  }, title, drawing("circle", { class: "halo", cx: x, cy: y, r: 13, fill: "transparent" }), shape, text);
+    "aria-label": "Compare " + isolated(nameOf(i)) + " with the one selected before",
+  }, title, svgElement("circle", { class: "halo", cx: x, cy: y, r: 13, fill: "transparent" }), shape, text);
   const pick = () => { if (i !== state.second) choose({ first: i === state.first ? i : state.second, second: i === state.first ? state.second : i }); };
   dot.addEventListener("click", pick);
   dot.addEventListener("keydown", (event) => {
@@ -68,16 +68,15 @@ function mapDot(i, x, y, label, state, choose) {
   return dot;
 }
 
-/* Each label where it hides least: right, left, above or below its dot. Those that must be shown
-   come first; where there are many, they are all, and where it is narrow, others that would hide
-   something are left out. */
-function placeLabels(at, width, height, isNamed) {
+/* Place each label around its dot where it overlaps least, labels that are always shown first. The
+   others are omitted if there are many dots, or if they would overlap on a narrow screen. */
+function placeLabels(at, width, height, isAlwaysNamed) {
   const taken = at.map(([x, y]) => [x - 8, y - 8, x + 8, y + 8]);
   const labels = new Array(at.length);
-  for (const i of [...at.keys()].sort((i, j) => isNamed(j) - isNamed(i))) {
+  for (const i of [...at.keys()].sort((i, j) => isAlwaysNamed(j) - isAlwaysNamed(i))) {
     const [x, y] = at[i];
-    const text = fitted(nameOf(i), Math.min(170, width * 0.38), 13);
-    const w = 1.12 * widthOf(text, 13) + 2;  // the chosen ones are bold
+    const text = fitText(nameOf(i), Math.min(170, width * 0.38), 13);
+    const w = 1.12 * widthOf(text, 13) + 2;  // selected names are bold
     const choices = [
       { x: x + 12, y: y + 4.5, anchor: "start", box: [x + 12, y - 8, x + 12 + w, y + 8] },
       { x: x - 12, y: y + 4.5, anchor: "end", box: [x - 12 - w, y - 8, x - 12, y + 8] },
@@ -92,7 +91,7 @@ function placeLabels(at, width, height, isNamed) {
       40 * (Math.max(0, -box[0]) + Math.max(0, box[2] - width) + Math.max(0, -box[1]) + Math.max(0, box[3] - height));
     const costs = choices.map(cost), least = Math.min(...costs);
     const best = choices[costs.indexOf(least)];
-    const shown = isNamed(i) || (at.length <= 20 && (width >= NARROW || least < 1));
+    const shown = isAlwaysNamed(i) || (at.length <= 20 && (width >= NARROW || least < 1));
     if (shown) taken.push(best.box);
     labels[i] = { ...best, text, shown };
   }
@@ -107,7 +106,7 @@ function scaleBar(places, height) {
   const raw = 70 / places.unit;
   const power = 10 ** Math.floor(Math.log10(raw));
   const length = [1, 2, 5, 10].map((f) => f * power).filter((v) => v <= raw * 1.5).pop();
-  const text = drawing("text", { x: 14 + length * places.unit, y: height - 6, class: "soft" });
+  const text = svgElement("text", { x: 14 + length * places.unit, y: height - 6, class: "soft" });
   text.textContent = "LiftEMD " + Number(length.toPrecision(1));
-  return [drawing("path", { d: "M8 " + (height - 14) + "v5h" + length * places.unit + "v-5", fill: "none", stroke: "var(--soft)" }), text];
+  return [svgElement("path", { d: "M8 " + (height - 14) + "v5h" + length * places.unit + "v-5", fill: "none", stroke: "var(--soft)" }), text];
 }

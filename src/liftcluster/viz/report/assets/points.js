@@ -1,15 +1,14 @@
-/* Points on three canvases that move together. Pixels are written directly: quicker than drawing
-   shapes, and no graphics card is needed for 200,000 points. While the picture moves, a part of many
-   points is drawn; all of them once it rests. */
+/* Three scatter plots that pan and zoom together. Pixels are written directly, which is fast enough
+   for 200,000 points without a GPU. While the plot moves, only a sample of the points is drawn. */
 
 const POINTS = DATA.points;
-const PLACES = worldPlaces();
+const POSITIONS = pointPositions();
 const GRID = 256;
 const INDEX = gridIndex();
-const camera = { x: 0.5 * PLACES.width, y: 0.5 * PLACES.height, zoom: 1 };
+const camera = { x: 0.5 * POSITIONS.width, y: 0.5 * POSITIONS.height, zoom: 1 };
 
-/* Where points are, in units of the longer side; axes that differ much in length are stretched. */
-function worldPlaces() {
+/* Coordinates of the points, in units of the longer axis; very different axes are scaled to equal length. */
+function pointPositions() {
   const [x, y] = [unpack(POINTS.x), unpack(POINTS.y)];
   let [w, h] = [0, 1].map((d) => POINTS.high[d] - POINTS.low[d]);
   const stretched = Math.max(w, h) > 4 * Math.min(w, h) && Math.min(w, h) > 0;
@@ -19,11 +18,11 @@ function worldPlaces() {
   return { x: Float32Array.from(x, (v) => (v / 65535) * width), y: Float32Array.from(y, (v) => (v / 65535) * height), width, height, stretched };
 }
 
-/* Points by square of a grid, to find the one under the pointer. */
+/* The points of each cell of a grid, to find the point under the pointer. */
 function gridIndex() {
   const n = POINTS.shown, cells = new Uint32Array(n), begin = new Uint32Array(GRID * GRID + 1);
   for (let p = 0; p < n; p++) {
-    const [i, j] = [gridLine(PLACES.x[p]), gridLine(PLACES.y[p])];
+    const [i, j] = [gridCell(POSITIONS.x[p]), gridCell(POSITIONS.y[p])];
     cells[p] = j * GRID + i;
     begin[cells[p] + 1]++;
   }
@@ -32,11 +31,11 @@ function gridIndex() {
   for (let p = 0; p < n; p++) inside[next[cells[p]]++] = p;
   return { begin, inside };
 }
-function gridLine(v) { return Math.min(Math.max(Math.floor(v * GRID), 0), GRID - 1); }
+function gridCell(v) { return Math.min(Math.max(Math.floor(v * GRID), 0), GRID - 1); }
 
 function labelsOf(i) { return unpackOnce(POINTS.labels[i]); }
 
-/* What a choice of colour means for every point: a colour number or a level, and how to show it. */
+/* The labels or the levels that a choice of colours stands for, and their legend. */
 function colouring(choice, state) {
   if (choice === "witness") {
     const { witness } = pairOf(state.first, state.second);
@@ -44,18 +43,18 @@ function colouring(choice, state) {
       title: "where " + isolated(nameOf(state.first)) + " and " + isolated(nameOf(state.second)) + " differ" };
   }
   if (choice === "confidence") {
-    return { levels: unpackOnce(POINTS.confidence), ramp: "confidence", low: "undecided", high: "sure", ascending: false, title: "confidence of the consensus" };
+    return { levels: unpackOnce(POINTS.confidence), ramp: "confidence", low: "uncertain", high: "certain", ascending: false, title: "confidence of the consensus" };
   }
   const i = choice === "first" ? state.first : choice === "second" ? state.second : Number(choice);
   return { clustering: i, labels: labelsOf(i), title: isolated(nameOf(i)) };
 }
 
-/* Offsets and coverage of a marker's pixels. */
-const stampsBefore = new Map();
+/* Pixels of a marker: offsets and coverage. */
+const stampCache = new Map();
 function stamp(marker, radius) {
   const key = marker + radius;
-  if (!stampsBefore.has(key)) stampsBefore.set(key, newStamp(marker, radius));
-  return stampsBefore.get(key);
+  if (!stampCache.has(key)) stampCache.set(key, newStamp(marker, radius));
+  return stampCache.get(key);
 }
 function newStamp(marker, radius) {
   const reach = Math.ceil(radius + 0.5), fine = 4, pixels = [];
@@ -80,7 +79,7 @@ function insideMarker(marker, x, y) {
 
 function radiusFor(n) { return n > 100000 ? 1.0 : n > 30000 ? 1.35 : n > 8000 ? 1.8 : n > 1500 ? 2.5 : n > 300 ? 3.2 : 4.2; }
 
-/* Styles by key: colour, marker pixels. Key 0 is noise, or what is not highlighted. */
+/* Colour and marker pixels by key; key 0 is for noise and for points that are not highlighted. */
 function stylesFor(coloured, radius) {
   const plain = { colour: noiseColour(), pixels: stamp("circle", radius * 0.8) };
   if (coloured.levels) {
@@ -91,7 +90,7 @@ function stylesFor(coloured, radius) {
     ({ colour: clusterColour(number), pixels: stamp(clusterMarker(number), radius) }))];
 }
 
-/* Which style each point has, and in which order to draw: what matters comes last. */
+/* The key of each point, and the drawing order: key 0 first, large differences last. */
 function stylesOfPoints(coloured, highlight) {
   const n = coloured.levels ? coloured.levels.length : POINTS.shown;
   const keys = new Uint32Array(n);
@@ -123,7 +122,7 @@ class Panel {
     this.page = page;
     this.select = element("select", {});
     this.canvas = element("canvas", { className: "plot", tabIndex: 0, role: "img" });
-    this.legend = element("div", { className: "legend", role: "group", "aria-label": "Legend of picture " + number });
+    this.legend = element("div", { className: "legend", role: "group", "aria-label": "Legend of plot " + number });
     const axes = element("div", { className: "axes" },
       element("span", { textContent: "→ " + POINTS.axes[0] }), element("span", { textContent: "↑ " + POINTS.axes[1] }));
     this.holder = element("div", { className: "panel" },
@@ -147,7 +146,7 @@ class Panel {
     this.coloured = colouring(this.choice, state);
     this.styled = stylesOfPoints(this.coloured, state.highlight);
     this.canvas.setAttribute("aria-label", "Points coloured by " + this.coloured.title +
-      ". Arrow keys move the picture, plus and minus zoom, 0 shows all.");
+      ". Arrow keys move the plot, plus and minus zoom, 0 shows all.");
     this.drawLegend();
     this.draw();
   }
@@ -169,8 +168,8 @@ class Panel {
     const notes = [];
     if (found.clusters.length > 60) notes.push("and " + count(found.clusters.length - 60) + " more");
     if (found.noise_mass > 0) notes.push("grey: in no cluster (" + percent(found.noise_mass) + ")");
-    if (!found.hard) notes.push("soft: by largest membership");
-    if (new Set(found.colours.map((number) => number % PALETTE.length)).size < found.k) notes.push("colours come again with other shapes");
+    if (!found.hard) notes.push("soft: coloured by largest membership");
+    if (new Set(found.colours.map((number) => number % PALETTE.length)).size < found.k) notes.push("colours repeat with other markers");
     const focused = [...this.legend.children].indexOf(document.activeElement);
     this.legend.replaceChildren(...chips, ...notes.map((text) => element("span", { className: "hint", textContent: text })));
     if (focused >= 0 && chips[focused]) chips[focused].focus();
@@ -182,10 +181,10 @@ class Panel {
     return { ratio, width: Math.max(Math.round(box.width * ratio), 1), height: Math.max(Math.round(box.height * ratio), 1) };
   }
 
-  /* Pixels for one unit of the world. */
+  /* Pixels per unit of the coordinates. */
   unit({ width, height, ratio }) {
     const room = 14 * ratio;
-    return camera.zoom * Math.min((width - 2 * room) / (PLACES.width || 1), (height - 2 * room) / (PLACES.height || 1));
+    return camera.zoom * Math.min((width - 2 * room) / (POSITIONS.width || 1), (height - 2 * room) / (POSITIONS.height || 1));
   }
 
   draw(limit = Infinity) {
@@ -194,7 +193,7 @@ class Panel {
       [this.canvas.width, this.canvas.height] = [width, height];
       this.image = new ImageData(width, height);
     }
-    const pixels = new Uint32Array(this.image.data.buffer).fill(word(groundColour()));
+    const pixels = new Uint32Array(this.image.data.buffer).fill(packedColour(backgroundColour()));
     const larger = Math.min(Math.sqrt(camera.zoom), 3);
     const styles = stylesFor(this.coloured, radiusFor(this.styled.keys.length) * ratio * larger);
     this.canvas.dataset.drawn = stampAll(pixels, width, height, this.styled, styles, this.unit(size), limit);
@@ -204,13 +203,13 @@ class Panel {
   listen() {
     let from = null;
     this.canvas.addEventListener("pointerdown", (event) => {
-      if (event.pointerType === "touch") { this.point(event); return; }
+      if (event.pointerType === "touch") { this.showTooltip(event); return; }
       from = [event.clientX, event.clientY];
       this.canvas.setPointerCapture(event.pointerId);
     });
     this.canvas.addEventListener("pointerup", () => { from = null; });
     this.canvas.addEventListener("pointermove", (event) => {
-      if (!from) { this.point(event); return; }
+      if (!from) { this.showTooltip(event); return; }
       const unit = this.unit(this.size()) / this.size().ratio;
       this.page.move((from[0] - event.clientX) / unit, (event.clientY - from[1]) / unit);
       from = [event.clientX, event.clientY];
@@ -218,7 +217,7 @@ class Panel {
     this.canvas.addEventListener("pointerleave", () => { byId("tip").hidden = true; });
     this.canvas.addEventListener("dblclick", () => this.page.zoom(2));
     this.canvas.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && !event.metaKey) return; // plain scrolling belongs to the page
+      if (!event.ctrlKey && !event.metaKey) return; // without Ctrl, scroll the page
       event.preventDefault();
       this.page.zoom(Math.exp(-event.deltaY / 300));
     }, { passive: false });
@@ -234,8 +233,8 @@ class Panel {
     });
   }
 
-  /* Say which point is under the pointer, and where each clustering puts it. */
-  point(event) {
+  /* Show the labels of the point under the pointer. */
+  showTooltip(event) {
     const box = this.canvas.getBoundingClientRect(), size = this.size();
     const unit = this.unit(size) / size.ratio, tip = byId("tip");
     const x = camera.x + (event.clientX - box.left - box.width / 2) / unit;
@@ -249,11 +248,11 @@ class Panel {
   }
 }
 
-/* Write the points below a limit; their order is random, so those are a fair sample of all. */
+/* Draw the points with an index below a limit: a random sample, as their order is random. */
 function stampAll(pixels, width, height, { keys, order }, styles, unit, limit) {
-  const bytes = new Uint8ClampedArray(pixels.buffer), { x: X, y: Y } = PLACES;
+  const bytes = new Uint8ClampedArray(pixels.buffer), { x: X, y: Y } = POSITIONS;
   const [ox, oy] = [width / 2 - camera.x * unit, height / 2 + camera.y * unit];
-  const solid = Uint32Array.from(styles, ({ colour }) => word(colour));
+  const solid = Uint32Array.from(styles, ({ colour }) => packedColour(colour));
   const stamps = styles.map(({ pixels: list }) => offsets(list, width));
   let drawn = 0;
   for (let o = 0; o < order.length; o++) {
@@ -275,13 +274,13 @@ function stampAll(pixels, width, height, { keys, order }, styles, unit, limit) {
   return drawn;
 }
 
-function word([r, g, b]) { return (255 << 24 | Math.round(b) << 16 | Math.round(g) << 8 | Math.round(r)) >>> 0; }
+function packedColour([r, g, b]) { return (255 << 24 | Math.round(b) << 16 | Math.round(g) << 8 | Math.round(r)) >>> 0; }
 
-/* A marker's pixels as distances in memory from its middle. */
-const offsetsBefore = new WeakMap();
+/* Pixels of a marker as offsets in memory from its centre. */
+const offsetCache = new WeakMap();
 function offsets(list, width) {
-  const before = offsetsBefore.get(list);
-  if (before && before.width === width) return before;
+  const cached = offsetCache.get(list);
+  if (cached && cached.width === width) return cached;
   const full = [], partial = [], cover = [];
   let reach = 0;
   for (let q = 0; q < list.length; q += 3) {
@@ -291,16 +290,16 @@ function offsets(list, width) {
     else { partial.push(at); cover.push(list[q + 2] / 255); }
   }
   const made = { width, reach, full: Int32Array.from(full), partial: Int32Array.from(partial), cover: Float32Array.from(cover) };
-  offsetsBefore.set(list, made);
+  offsetCache.set(list, made);
   return made;
 }
 
 function nearest(x, y, reach) {
   let best = -1, least = reach * reach;
-  for (let j = gridLine(y - reach); j <= gridLine(y + reach); j++) {
-    for (let i = gridLine(x - reach); i <= gridLine(x + reach); i++) {
+  for (let j = gridCell(y - reach); j <= gridCell(y + reach); j++) {
+    for (let i = gridCell(x - reach); i <= gridCell(x + reach); i++) {
       for (let o = INDEX.begin[j * GRID + i]; o < INDEX.begin[j * GRID + i + 1]; o++) {
-        const p = INDEX.inside[o], far = (PLACES.x[p] - x) ** 2 + (PLACES.y[p] - y) ** 2;
+        const p = INDEX.inside[o], far = (POSITIONS.x[p] - x) ** 2 + (POSITIONS.y[p] - y) ** 2;
         if (far < least) [best, least] = [p, far];
       }
     }

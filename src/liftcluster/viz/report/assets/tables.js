@@ -1,4 +1,6 @@
-/* What the pictures show, and what they leave out, as tables. */
+/* The tables of the page. */
+
+/* Fill a table; a heading with # is a column of numbers, one with … a column of long text. */
 
 function fill(id, headings, rows, caption) {
   const head = element("tr", {}, ...headings.map((text, i) =>
@@ -20,39 +22,39 @@ function drawMeasures(state) {
     const bar = element("span", { className: "bar" });
     bar.style.width = value === null ? "0" : Math.round((90 * value) / top) + "px";
     const shown = value === null ? "–" : decimals(value) + margin(error);
-    return { chosen: name === state.measure, cells: [spoken(name), shown, bar, rankOf(measure, value),
-      measure.needs_points ? "places" : "labels", measure.title + (measure.is_metric ? " (a metric)" : "")] };
+    return { chosen: name === state.measure, cells: [displayName(name), shown, bar, rankOf(measure, value),
+      measure.needs_points ? "points" : "labels", measure.title + (measure.is_metric ? " (a metric)" : "")] };
   });
-  fill("measures-table", ["measure", "#distance", "of the largest", "#rank", "sees", "…what it is"], rows);
-  byId("measures-hint").replaceChildren(named(nameOf(state.first)), " and ", named(nameOf(state.second)),
-    ". All are distances: 0 is the same. " + meaningOfErrors() + "Rank: 1 is the closest pair.");
-  const leftOut = Object.entries(pairOf(state.first, state.second).leftOut).map(([name, why]) => spoken(name) + " (" + why + ")");
-  byId("left-out").textContent = leftOut.length ? "Left out: " + leftOut.join("; ") + "." : "";
+  fill("measures-table", ["measure", "#distance", "relative to the largest", "#rank", "uses", "…description"], rows);
+  byId("measures-hint").replaceChildren(nameElement(nameOf(state.first)), " and ", nameElement(nameOf(state.second)),
+    ". All are distances; 0 means equal. " + errorMeaning() + "Rank: 1 is the closest pair.");
+  const leftOut = Object.entries(pairOf(state.first, state.second).leftOut).map(([name, why]) => displayName(name) + " (" + why + ")");
+  byId("left-out").textContent = leftOut.length ? "Not computed: " + leftOut.join("; ") + "." : "";
 }
 
-function meaningOfErrors() {
+function errorMeaning() {
   const some = Object.values(DATA.measures).some((measure) => measure.errors.flat().some((error) => error));
-  return some ? "± is " + (DATA.errors_are_random ? "one standard error. " : "a sure bound on the error. ") : "";
+  return some ? "± is " + (DATA.errors_are_random ? "one standard error. " : "a deterministic bound on the error. ") : "";
 }
 
 function rankOf(measure, value) {
-  const { rank, all } = place(measure, value);
+  const { rank, all } = rankAmongPairs(measure, value);
   return value === null ? "" : rank + " of " + all + (measure.is_symmetric ? "" : " (ordered)");
 }
 
-/* Where a value stands among those of all pairs; where order matters, each pair counts twice. */
-function place(measure, value) {
+/* The rank of a value among all pairs; ordered pairs if the measure is not symmetric. */
+function rankAmongPairs(measure, value) {
   const all = [];
   measure.values.forEach((row, i) => row.forEach((v, j) => { if (v !== null && i !== j && (i < j || !measure.is_symmetric)) all.push(v); }));
   return { rank: 1 + all.filter((v) => v < value - 1e-12).length, all: all.length };
 }
 
 function drawMoves(state) {
-  const { flows, told: { lines } } = pairOf(state.first, state.second);
+  const { flows, moves: { lines } } = pairOf(state.first, state.second);
   const [A, B] = [CLUSTERINGS[state.first], CLUSTERINGS[state.second]];
   byId("moves").replaceChildren(...lines.map((line) => element("li", { textContent: line, dir: "auto" })));
   const rows = flows.slice().sort((f, g) => g[2] - f[2]).slice(0, 200).map(([i, j, mass, distance]) => ({
-    cells: [[swatch(A.colours[i]), named(A.clusters[i])], [swatch(B.colours[j]), named(B.clusters[j])], percent(mass), decimals(distance), decimals(mass * distance)],
+    cells: [[swatch(A.colours[i]), nameElement(A.clusters[i])], [swatch(B.colours[j]), nameElement(B.clusters[j])], percent(mass), decimals(distance), decimals(mass * distance)],
   }));
   fill("flow-table", ["from", "to", "#share of the mass", "#distance", "#cost"], rows,
     "From " + isolated(A.name) + " to " + isolated(B.name) + (flows.length > 200 ? "; the largest 200 of " + count(flows.length) + " flows" : ""));
@@ -65,9 +67,9 @@ function drawWitnessTable(state) {
   for (let p = 0; p < levels.length; p++) if (labels[p] < A.k) { sum[labels[p]] += levels[p]; number[labels[p]]++; }
   const mean = (i) => (number[i] ? witness.low + ((sum[i] / number[i]) * (witness.high - witness.low)) / 255 : 0);
   const rows = [...A.clusters.keys()].sort((i, j) => mean(j) - mean(i)).slice(0, 200).map((i) =>
-    ({ cells: [[swatch(A.colours[i]), named(A.clusters[i])], percent(A.masses[i]), mean(i).toFixed(3)] }));
+    ({ cells: [[swatch(A.colours[i]), nameElement(A.clusters[i])], percent(A.masses[i]), mean(i).toFixed(3)] }));
   fill("witness-table", ["cluster", "#share of the mass", "#mean difference"], rows,
-    "Clusters of " + isolated(A.name) + ", those that differ most from " + isolated(nameOf(state.second)) + " first");
+    "Clusters of " + isolated(A.name) + ", largest difference from " + isolated(nameOf(state.second)) + " first");
 }
 
 function drawConsensus() {
@@ -76,9 +78,9 @@ function drawConsensus() {
   const mine = CLUSTERINGS[CLUSTERINGS.length - 1], labels = labelsOf(CLUSTERINGS.length - 1), levels = unpackOnce(POINTS.confidence);
   const sum = new Float64Array(mine.k), number = new Float64Array(mine.k);
   for (let p = 0; p < levels.length; p++) if (labels[p] < mine.k) { sum[labels[p]] += levels[p] / 255; number[labels[p]]++; }
-  const rows = mine.clusters.map((name, i) => ({ cells: [[swatch(mine.colours[i]), named(name)], madeOf(found.composition[i]),
+  const rows = mine.clusters.map((name, i) => ({ cells: [[swatch(mine.colours[i]), nameElement(name)], compositionOf(found.composition[i]),
     percent(mine.masses[i]), number[i] ? (sum[i] / number[i]).toFixed(2) : "–"] }));
-  fill("consensus-table", ["cluster", "…made of (share of that cluster)", "#share of the mass", "#confidence"], rows);
+  fill("consensus-table", ["cluster", "…composition (share of the input cluster)", "#share of the mass", "#confidence"], rows);
   byId("consensus-card").hidden = false;
   const chosen = found.curve ? " Its number of clusters was chosen by the " + found.curve.criterion + " criterion." : "";
   const D = DATA.measures.lift_emd.values, m = CLUSTERINGS.length - 1;
@@ -87,18 +89,18 @@ function drawConsensus() {
     decimals(mean(m)) + "; the most central input has " + decimals(Math.min(...[...Array(m).keys()].map(mean))) + " to the others." + chosen;
 }
 
-function madeOf(parts) {
+function compositionOf(parts) {
   const main = parts.filter(([, , share]) => share >= 0.1).slice(0, 8);
-  const shown = main.flatMap(([name, cluster, share], i) => [i ? ", " : "", named(name), " ", named(cluster), " (" + percent(share) + ")"]);
+  const shown = main.flatMap(([name, cluster, share], i) => [i ? ", " : "", nameElement(name), " ", nameElement(cluster), " (" + percent(share) + ")"]);
   return parts.length > main.length ? [...shown, " …"] : shown;
 }
 
 function drawClusterings() {
   const rows = CLUSTERINGS.map((c) => {
     const kind = (c.hard ? "hard" : "soft") + (c.is_consensus ? ", the consensus" : "");
-    return { cells: [named(c.name), count(c.k), kind, percent(c.noise_mass), percent(Math.min(...c.masses)) + " … " + percent(Math.max(...c.masses))] };
+    return { cells: [nameElement(c.name), count(c.k), kind, percent(c.noise_mass), percent(Math.min(...c.masses)) + " … " + percent(Math.max(...c.masses))] };
   });
   fill("clusterings-table", ["name", "#clusters", "kind", "#noise", "#sizes"], rows);
-  fill("settings-table", ["what", "…setting"], DATA.settings.map(([what, value]) => ({ cells: [what, value] })));
+  fill("settings-table", ["setting", "…value"], DATA.settings.map(([what, value]) => ({ cells: [what, value] })));
   byId("notes").replaceChildren(...DATA.notes.map((text) => element("p", { className: "note", textContent: text })));
 }

@@ -1,0 +1,199 @@
+"""What partitions have in common, and how far a consensus is from its inputs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable
+from itertools import combinations
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from .._util.memory import check_memory
+from .._util.typing import Array, FloatArray, IntArray, Points
+from .._util.warning import warn
+from ..comparison.measures.information import vi
+from ..comparison.measures.lifted import lift_emd_matrix
+from ..lifts.choice import Lifting
+from ..lifts.exact import SpanLift
+from ..partitions.contingency import contingency
+from ..partitions.partition import Partition
+from ..representation.representation import Representation
+from ..representation.samples import represent_in_memory
+from .methods.registry import Method
+from .result import Consensus
+
+CONSENSUS = ("consensus",)  # its name among its inputs, which may have any names
+_ROUNDING = 1e-6  # a larger distance between equal partitions is not rounding
+
+
+def finish(
+    method: str,
+    partition: Partition,
+    named: dict[Hashable, Partition],
+    rep: Representation | None,
+    X: Points,
+    centres: FloatArray | None = None,
+    memberships: FloatArray | None = None,
+) -> Consensus:
+    """The result in memory, with its distances to the inputs.
+
+    The distances are by place where there are points, else by labels. By default points are scored
+    by the clusters of the consensus themselves, and memberships are those in the inputs.
+    """
+    if memberships is None:
+        memberships = _mean_shares(partition, named.values())
+    m, k = len(named), int(memberships.shape[1])
+    if rep is None:
+        D = _distances_by_labels([*named.values(), partition])
+    else:
+        found: dict[Hashable, Partition] = {CONSENSUS: partition}
+        if isinstance(rep.lift, SpanLift):
+            together = represent_again(rep, X, named | found)
+        else:
+            together = rep + represent_again(rep, X, found)
+        D = lift_emd_matrix(together)
+        if centres is None:
+            rep, centres = together[:m], together[m].vectors
+    labels, masses = partition.labels, partition.masses
+    if partition.k != k:  # a block of points without some clusters, which are named by number
+        numbers = np.asarray(partition.names)
+        labels, masses = numbers[labels], np.zeros(k)
+        masses[numbers] = partition.masses
+    return Consensus(
+        method,
+        named,
+        k,
+        labels,
+        masses,
+        rep,
+        centres,
+        *distances_to_inputs(D),
+        _partition=partition,
+        _memberships=memberships,
+    )
+
+
+def represent_again(
+    rep: Representation, X: Points, named: dict[Hashable, Partition]
+) -> Representation:
+    """Other partitions, by the lift of a representation."""
+    assert rep.lift is not None
+    lifting = Lifting.of(lift=rep.lift)
+    if isinstance(rep.lift, SpanLift):  # spans the clusters of the representation only
+        lifting = Lifting.of(rep.lift.kernel, lift="exact")
+    return represent_in_memory(lifting, [(X, named)])
+
+
+def distances_to_inputs(D: FloatArray) -> tuple[float, float]:
+    """Mean distance of the last partition to the others; the smallest mean distance among those.
+
+    Distances that are NaN are left out of the means.
+    """
+    m = len(D) - 1
+    among = np.array(D[:m, :m])
+    count = np.maximum(np.isfinite(among).sum(axis=1) - 1, 1)
+    others = (np.nansum(among, axis=1) - np.diag(among)) / count
+    return float(np.nanmean(D[m, :m])), float(others.min())
+
+
+def _distances_by_labels(partitions: list[Partition]) -> FloatArray:
+    """Variation of information between every two partitions; NaN where they share no point."""
+    shared = _share_points(partitions)
+    D = np.where(shared, 0.0, np.nan)
+    for i, j in np.argwhere(np.triu(shared)):
+        D[i, j] = D[j, i] = vi(contingency(partitions[i], partitions[j]))
+    return D
+
+
+def warn_if_worse(found: Consensus) -> None:
+    """Warn that one of several inputs is closer to the others than the consensus is to them."""
+    mean, best = found.mean_distance, found.best_input_distance
+    if found.method == "medoid" or len(found.inputs) == 1 or mean is None or best is None:
+        return
+    if mean > best + _ROUNDING:
+        warn(
+            f"the consensus is farther from its inputs (mean distance {mean:.4f}) than the best of "
+            f"them is from the others ({best:.4f}); look at the inputs, or take the best: "
+            'method="medoid"'
+        )
+
+
+def unanimous(named: dict[Hashable, Partition], k: int) -> Partition | None:
+    """The one partition that all inputs are, whatever they call its clusters, if it has k of them.
+
+    Methods that move points to the nearest centre, or balance clusters, would change it.
+    """
+    first = next(iter(named.values()))
+    for p in named.values():
+        if not (p.is_hard and p.k == k and (p.labels >= 0).all()):
+            return None
+        pairs = first.labels.astype(np.int64) * k + p.labels
+        if len(np.unique(pairs)) != k:
+            return None
+    return Partition.from_labels(first.labels, first.weights)
+
+
+def counterparts(named: dict[Hashable, Partition], agreed: Partition) -> IntArray:
+    """For each cluster of each input the cluster of the agreed partition that it is."""
+    codes = np.empty((len(named), agreed.k), dtype=np.int64)
+    for row, p in zip(codes, named.values(), strict=True):
+        row[p.labels] = agreed.labels
+    return codes.ravel()
+
+
+def _mean_shares(partition: Partition, inputs: Iterable[Partition]) -> FloatArray:
+    """p(c|x): how much of the clusters that x is in, over the inputs that label it, is in c."""
+    R = partition.memberships
+    check_memberships_fit(*R.shape)
+    total = np.zeros(R.shape)
+    for p in inputs:
+        P = p.memberships
+        weighted = P.multiply(p.weights[:, None])
+        total += P @ ((weighted.T @ R).toarray() / p.cluster_weights[:, None])
+    sums = total.sum(axis=1, keepdims=True)
+    # Points that no input labels have nothing but the consensus itself to go by.
+    return np.divide(total, sums, out=R.toarray(), where=sums > 0)
+
+
+def check_memberships_fit(n: int, k: int) -> None:
+    check_memory(
+        3 * 8 * n * k,
+        f"memberships of {n:,} points in {k:,} clusters",
+        "ask for fewer clusters, or predict the points block by block from a consensus of some",
+    )
+
+
+def hardened(partition: Partition) -> Partition:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return partition.harden()
+
+
+def check_linked(named: dict[Hashable, Partition], method: Method) -> None:
+    """Whether labels alone can say which clusters of different inputs belong together."""
+    shared, names = _share_points(list(named.values())), list(named)
+    groups = connected_components(shared, directed=False)[1]
+    if groups.any():
+        one, other = names[0], names[int(groups.argmax())]
+        raise ValueError(
+            f"inputs {one!r} and {other!r} share no labelled point, and no other inputs lead from "
+            "one to the other, so labels cannot say which of their clusters belong together; give "
+            "the points X, or combine inputs that overlap"
+        )
+    if method.needs == "distances" and not shared.all():
+        i, j = np.argwhere(~shared)[0]
+        raise ValueError(
+            f"{method.name} compares every two inputs, and {names[i]!r} and {names[j]!r} share no "
+            "labelled point; give the points X, or take another method"
+        )
+
+
+def _share_points(partitions: list[Partition]) -> Array:
+    """(m, m), whether some point of positive weight is in a cluster of both partitions."""
+    inside = [(p.labels >= 0) & (p.weights > 0) for p in partitions]
+    shared = np.ones((len(inside), len(inside)), dtype=bool)
+    partial = [i for i, where in enumerate(inside) if not where.all()]
+    for i, j in combinations(partial, 2):
+        shared[i, j] = shared[j, i] = (inside[i] & inside[j]).any()
+    return shared

@@ -1,0 +1,240 @@
+"""The data of the page: the results as plain values, ready for JSON."""
+
+from __future__ import annotations
+
+import base64
+import math
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from ..._util.typing import Array, FloatArray
+from ..._util.version import __version__
+from ...comparison.comparison import Comparison, Move, describe_moves, find_moves
+from ...comparison.measures.registry import MEASURES
+from ..drawing import COLOURS, match_colours
+from ..layout import embed_distances
+from .summary import Results, main_change, moves_with_safe_names
+
+_ROUNDING = 1e-12  # smaller flows are rounding errors of the solver
+_MIN_RANGE = 0.05  # of the colours of a witness, so that tiny differences look pale
+_MAX_LINES = 12
+
+
+def page_data(results: Results) -> dict[str, Any]:
+    """All values on the page; those with one entry per point are packed."""
+    coordinates, stress = embed_distances(results.matrices["lift_emd"].values)
+    return {
+        "format": "liftcluster report 1",
+        "clusterings": _clusterings(results),
+        "palette": list(COLOURS),
+        "measures": _measures(results),
+        "pairs": [_pair(pair, comparison, results) for pair, comparison in results.pairs.items()],
+        "map": {"coordinates": coordinates.tolist(), "stress": stress},
+        "consensus": _consensus(results),
+        "points": _points(results),
+        "settings": _settings(results),
+        "errors_are_random": results.is_random,
+        "notes": results.notes,
+    }
+
+
+def _pack(values: Array) -> dict[str, str]:
+    """Integers as little-endian base64, a fifth of the size of JSON."""
+    little = values.astype(values.dtype.newbyteorder("<"))
+    return {"dtype": values.dtype.name, "base64": base64.b64encode(little.tobytes()).decode()}
+
+
+def _quantise(values: FloatArray, low: float, high: float) -> dict[str, Any]:
+    """Values in [low, high] as bytes, which is enough for colours."""
+    levels = np.clip(np.rint((values - low) * (255 / (high - low))), 0, 255).astype(np.uint8)
+    return {**_pack(levels), "low": low, "high": high}
+
+
+def _clusterings(results: Results) -> list[dict[str, Any]]:
+    colours = _colours(results)
+    return [
+        {
+            "name": name,
+            "k": p.k,
+            "hard": p.is_hard,
+            "is_consensus": i >= results.n_inputs,
+            "noise_mass": p.noise_mass,
+            "clusters": [str(cluster) for cluster in p.names],
+            "masses": p.masses.tolist(),
+            "colours": colours[i],
+        }
+        for i, (name, p) in enumerate(results.partitions.items())
+    ]
+
+
+def _colours(results: Results) -> list[list[int]]:
+    """Colour numbers of all clusters, matched to the consensus or to the most central input."""
+    sizes = [p.k for p in results.partitions.values()]
+    totals = results.matrices["lift_emd"].values.sum(axis=1)
+    reference = len(sizes) - 1 if results.consensus is not None else int(totals.argmin())
+    plans: list[FloatArray | None] = [None] * len(sizes)
+    for (i, j), comparison in results.pairs.items():
+        if j == reference:
+            plans[i] = comparison.plan
+        elif i == reference:
+            plans[j] = np.asarray(comparison.plan).T
+    return match_colours(sizes, plans)
+
+
+def _measures(results: Results) -> dict[str, Any]:
+    return {
+        name: {
+            "title": MEASURES[name].title,
+            "needs_points": MEASURES[name].needs != "table",
+            "is_metric": MEASURES[name].is_metric,
+            "is_symmetric": MEASURES[name].is_symmetric,
+            "reference": MEASURES[name].reference,
+            "values": _finite(matrix.values),
+            "errors": _finite(matrix.errors),
+        }
+        for name, matrix in results.matrices.items()
+    }
+
+
+def _pair(pair: tuple[int, int], comparison: Comparison, results: Results) -> dict[str, Any]:
+    plan, D = np.asarray(comparison.plan), np.asarray(comparison.cluster_distances)
+    a, b = comparison.partitions
+    witness = results.witnesses[pair]
+    low, high = float(witness.min()), float(witness.max())
+    return {
+        "first": pair[0],
+        "second": pair[1],
+        "flows": [
+            [int(i), int(j), float(plan[i, j]), float(D[i, j])]
+            for i, j in np.argwhere(plan > _ROUNDING)
+        ],
+        "forward": _moves(comparison.moves),
+        "backward": _moves(find_moves(plan.T, D.T, b.names, a.names)),
+        "left_out": dict(comparison.left_out),
+        "witness": _quantise(witness, low, max(high, low + _MIN_RANGE)),
+    }
+
+
+def _moves(moves: list[Move]) -> dict[str, Any]:
+    lines = describe_moves(moves_with_safe_names(moves))
+    more = len(lines) - _MAX_LINES
+    shown = lines[:_MAX_LINES] + ([f"… and {more} more"] if more > 0 else [])
+    return {"lines": shown, "main": main_change(moves)}
+
+
+def _consensus(results: Results) -> dict[str, Any] | None:
+    combined = results.consensus
+    if combined is None:
+        return None
+    curve = combined.curve
+    keys = ("method", "n_clusters", "score", "mean_distance", "best_input_distance")
+    return {
+        **{key: getattr(combined, key) for key in keys},
+        "mean_confidence": float(combined.confidence.mean()),
+        "composition": [
+            [[str(name), str(cluster), share] for name, cluster, share in parts[:20]]
+            for parts in combined.composition
+        ],
+        "curve": None
+        if curve is None
+        else {
+            "criterion": curve.criterion,
+            "candidates": [int(k) for k in curve.candidates],
+            "values": _finite(np.asarray(curve.values, dtype=np.float64)),
+            "chosen": int(curve.k),
+        },
+    }
+
+
+def _points(results: Results) -> dict[str, Any]:
+    shown, view = results.shown, results.view
+    low, high = view.coordinates.min(axis=0), view.coordinates.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    grid = np.rint((view.coordinates[shown] - low) / span * 65535).astype(np.uint16)
+    combined = results.consensus
+    return {
+        "n": len(view.coordinates),
+        "shown": len(shown),
+        "witnessed": len(results.witnesses[0, 1]),
+        "axes": list(view.axes),
+        "description": view.description,
+        "explained": None if view.explained is None else list(view.explained),
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "order": _pack(shown.astype(np.uint32)),
+        "x": _pack(grid[:, 0]),
+        "y": _pack(grid[:, 1]),
+        "labels": [_labels(p.labels[shown], p.k) for p in results.partitions.values()],
+        "confidence": None if combined is None else _quantise(combined.confidence[shown], 0.0, 1.0),
+    }
+
+
+def _labels(labels: Any, k: int) -> dict[str, str]:
+    """Cluster numbers in the smallest type; its largest value is noise."""
+    dtype = np.uint8 if k < 255 else np.uint16 if k < 65535 else np.uint32
+    return _pack(np.where(labels < 0, np.iinfo(dtype).max, labels).astype(dtype))
+
+
+def _settings(results: Results) -> list[list[str]]:
+    """Names and values for the table of settings."""
+    lift, wanted = results.lift, results.lifting["lift"]
+    wanted = wanted if isinstance(wanted, str) else type(wanted).__name__
+    d = f" × {np.shape(results.X)[1]:,}" if np.ndim(results.X) == 2 else ""
+    weights = next(iter(results.partitions.values())).weights
+    versions = ", ".join(f"{p} {version(p)}" for p in ("numpy", "scipy", "scikit-learn", "POT"))
+    return [
+        ["points", f"{len(weights):,}{d}"],
+        ["weights", "equal" if np.ptp(weights) == 0 else "given"],
+        ["kernel", _kernel(lift)],
+        ["bandwidth rule", str(results.lifting["bandwidth"])],
+        ["lift", f"{lift.describe()} (setting: {wanted})"],
+        ["largest error of LiftEMD", _largest_error(results)],
+        ["plots of points", results.view.description],
+        *_consensus_settings(results),
+        ["seed", str(results.seed)],
+        ["version", f"liftcluster {__version__}"],
+        ["dependencies", f"Python {platform.python_version()}, {versions}"],
+    ]
+
+
+def _consensus_settings(results: Results) -> list[list[str]]:
+    combined = results.consensus
+    if combined is None:
+        return []
+    rows = [["consensus", f"{combined.method}, n_clusters={results.n_clusters}"]]
+    if combined.representation is not None and combined.representation.lift is not None:
+        lift = combined.representation.lift
+        rows.append(["lift of the consensus", f"{lift.describe()}; {_kernel(lift)}"])
+    if combined.score is not None:
+        rows.append(["liftSSD of the consensus", f"{combined.score:.4f}"])
+    return rows
+
+
+def _kernel(lift: Any) -> str:
+    kernel = getattr(lift, "kernel", None)
+    if kernel is None:
+        return "inner product of the features"
+    width = getattr(kernel, "bandwidth", None)
+    if isinstance(width, float):
+        return f"{kernel.name}, bandwidth {width:.4g}"
+    return str(kernel.name) if width is None else f"{kernel.name}, bandwidths {width}"
+
+
+def _largest_error(results: Results) -> str:
+    errors = results.matrices["lift_emd"].errors
+    largest = float(errors[~np.eye(len(errors), dtype=bool)].max())
+    if math.isnan(largest):
+        return "unknown for this lift"
+    if largest == 0:
+        return "none: exact"
+    return f"{largest:.2g} ({'standard error' if results.is_random else 'deterministic bound'})"
+
+
+def _finite(values: FloatArray) -> Any:
+    """Nested lists, with None for NaN and infinity, which JSON does not have."""
+    found = values.astype(object)
+    found[~np.isfinite(values)] = None
+    return found.tolist()
