@@ -134,7 +134,8 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         method = self.clusterer
         if isinstance(method, str):
             method = _CLUSTERERS[check_choice(method, _CLUSTERERS, "clusterer")]
-        Lifting.of(self.kernel, self.bandwidth, self.lift)  # checked before any work
+        # Checked before any work.
+        Lifting.of(self.kernel, self.bandwidth, self.lift, rule_for_auto="median")
         rng = _rng(self)
         self._n_blocks: int = 0
         inputs = self._inputs(X, partitions, rng)

@@ -170,6 +170,15 @@ def test_default_coordinate_columns_are_reported(run, mine):
     assert run(*args, "--quiet")[2] == ""
 
 
+def test_measures_of_labels_lift_nothing_for_several_clusterings(run, mine, monkeypatch):
+    labels = ("-l", "kmeans,ward,complete", "--measures", "rand,nmi", "--json")
+    monkeypatch.setattr("liftcluster.comparison.comparing.represent_in_memory", None)
+    code, out, _ = run("compare", mine, *labels)
+    assert (code, list(json.loads(out)["measures"])) == (0, ["rand", "nmi"])
+    code, _, err = run("compare", mine, *labels, "--bandwidth", 2)
+    assert (code, "bandwidth cannot apply" in err) == (2, True)
+
+
 def test_labels_only_compares_without_coordinates(run, mine):
     code, out, _ = run("compare", mine, "-l", "kmeans,ward", "--labels-only", "--json")
     assert code == 0

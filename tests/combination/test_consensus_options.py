@@ -24,7 +24,9 @@ class UnreadablePoints:
 
 
 @pytest.mark.parametrize(
-    "options", [{"kernel": "laplace"}, {"bandwidth": 2.0}, {"lift": "exact"}], ids=str
+    "options",
+    [{"kernel": "laplace"}, {"bandwidth": 2.0}, {"bandwidth": "median"}, {"lift": "exact"}],
+    ids=str,
 )
 def test_lift_options_are_refused_without_points(options):
     (option,) = options

@@ -56,6 +56,7 @@ def test_default_lift_options_may_be_given_explicitly():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"bandwidth": "auto"}, "bandwidth rule must be one of"),
         ({"kernel": "discrete", "bandwidth": "median/4"}, "the discrete kernel has no bandwidth"),
         ({"kernel": "discrete", "bandwidth": 2.0}, "the discrete kernel has no bandwidth"),
         ({"kernel": lc.Gaussian(1.0), "bandwidth": 2.0}, "has a bandwidth of its own"),
@@ -222,3 +223,10 @@ class TestRepresentations:
         other = lc.represent(X, [B], lift="fourier")
         with pytest.raises(ValueError, match="made by different lifts"):
             lc.distance(self.rep[0], other[0])
+
+
+def test_comparison_of_representations_has_their_names():
+    rep = lc.represent(X, {"first": A, "second": B})
+    assert lc.compare(rep["first"], rep["second"]).names == ("first", "second")
+    assert lc.compare(rep[0], rep[1], names=("u", "v")).names == ("u", "v")
+    assert lc.compare(A, B, X).names == ("a", "b")

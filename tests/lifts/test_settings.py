@@ -142,8 +142,8 @@ def test_auto_chooses_by_size_dimension_and_kernel():
 
 def test_lifting_lists_options_that_differ_from_the_defaults():
     assert Lifting.of().given == ()
-    assert Lifting.of("gaussian", "auto", default_rule="median/4").given == ()
-    assert Lifting.of("gaussian", "auto", default_rule="median/4").rule == "median/4"
+    assert Lifting.of("gaussian", "auto", rule_for_auto="median/4").given == ()
+    assert Lifting.of("gaussian", "auto", rule_for_auto="median/4").rule == "median/4"
     assert Lifting.of("laplace", 2.0, "fourier").given == ("kernel", "bandwidth", "lift")
 
 

@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -211,8 +212,10 @@ def test_checkpoint_of_other_work_is_refused(tmp_path, monkeypatch, change):
     before = file.read_bytes()
     with pytest.raises(
         ValueError, match=f"checkpoint of other work: its {change.split(',')[0]} was"
-    ):
+    ) as error:
         lc.represent(X, labels, **options | changed)
+    was, now = re.search("was (.*), and is (.*) now; remove", str(error.value)).groups()
+    assert was != now
     assert file.read_bytes() == before
 
 

@@ -1,44 +1,18 @@
-"""Names of measures, methods, lifts, kernels and bandwidth rules, known before any is loaded."""
+"""Names of measures, methods, lifts and kernels, known before any of them is loaded."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 MeasureName = Literal[
-    "lift_emd",
-    "lift_kd",
-    "lift_hausdorff",
-    "centroid",
-    "adco",
-    "cdistance",
-    "spri",
-    "spari",
-    "rand",
-    "jaccard",
-    "mirkin",
-    "fowlkes_mallows",
-    "adjusted_rand",
-    "accuracy",
-    "nmi",
-    "ami",
-    "vi",
-    "nvi",
-]
+    "lift_emd", "lift_kd", "lift_hausdorff", "centroid", "adco", "cdistance", "spri", "spari",
+    "rand", "jaccard", "mirkin", "fowlkes_mallows", "adjusted_rand", "accuracy", "nmi", "ami",
+    "vi", "nvi",
+]  # fmt: skip
 MethodName = Literal[
-    "lift_km",
-    "lift_hac",
-    "lift_graph",
-    "lift_evidence",
-    "cspa",
-    "hgpa",
-    "mcla",
-    "hbgf",
-    "lwea",
-    "lwgp",
-    "evidence",
-    "majority",
-    "medoid",
-]
+    "lift_km", "lift_hac", "lift_graph", "lift_evidence", "cspa", "hgpa", "mcla", "hbgf", "lwea",
+    "lwgp", "evidence", "majority", "medoid",
+]  # fmt: skip
 LiftName = Literal["auto", "exact", "fourier", "structured", "grid", "nystroem"]
 SamplingName = Literal["auto", "iid", "orthogonal", "quasi"]
 KernelName = Literal["gaussian", "laplace", "cauchy", "matern", "discrete"]

@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 import typer
 
 from .stopping import Stop, stoppable
-from .text import visible
 
 _NO_MEMORY = "there is not enough memory; take fewer points, or --lift fourier"
 _PACKAGES = (__name__.split(".")[0], "reproduction")
@@ -52,6 +51,11 @@ def run(
     if stop.wanted:
         stop.end(code)
     sys.exit(code)
+
+
+def visible(name: Any) -> str:
+    """A name from a file, without control characters."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(name))
 
 
 def _run(args: list[str], application: typer.Typer, program: str) -> int:

@@ -19,7 +19,7 @@ from ..combination.result import Consensus
 from ..comparison.comparing import DistanceMatrix
 from ..comparison.comparison import Comparison, Estimate
 from ..io import Clusterings, write_csv
-from .text import visible
+from .running import visible
 
 _WIDE = 120  # columns without a terminal
 

@@ -108,7 +108,7 @@ def consensus(
     k: int | Literal["auto"] = "auto"
     if not (isinstance(n_clusters, str) and n_clusters == "auto"):
         k = check_count(n_clusters, "n_clusters")
-    lifting = Lifting.of(kernel, bandwidth, lift, default_rule=task.method.bandwidth)
+    lifting = Lifting.of(kernel, bandwidth, lift, rule_for_auto=task.method.bandwidth)
     is_lifted = isinstance(partitions, Representation)
     if lifting.given and (is_lifted or X is None):
         why, advice = "without the points X nothing is lifted", "give X, or leave that out"

@@ -60,15 +60,17 @@ def finish(
         numbers = np.asarray(partition.names)
         labels, masses = numbers[labels], np.zeros(k)
         masses[numbers] = partition.masses
+    mean_distance, best_input_distance = distances_to_inputs(D)
     return Consensus(
         method,
         named,
         k,
-        labels,
-        masses,
         rep,
         centres,
-        *distances_to_inputs(D),
+        labels=labels,
+        masses=masses,
+        mean_distance=mean_distance,
+        best_input_distance=best_input_distance,
         _partition=partition,
         _memberships=memberships,
     )

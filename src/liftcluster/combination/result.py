@@ -72,12 +72,12 @@ class Consensus:
     method: str
     inputs: Mapping[Hashable, Partition | PartitionSummary]
     n_clusters: int
-    labels: Any
-    masses: FloatArray | None
     representation: Representation | None
     centres: FloatArray | None
-    mean_distance: float | None
-    best_input_distance: float | None
+    labels: Any = None
+    masses: FloatArray | None = None
+    mean_distance: float | None = None
+    best_input_distance: float | None = None
     curve: Curve | None = None
     _partition: Partition | None = None
     _update: Callable[..., Consensus] | None = None  # partial_fit, where the method has it

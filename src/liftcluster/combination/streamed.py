@@ -104,7 +104,7 @@ def consensus_of_representation(
     centres = group_clusters(task, k, rep)
     summaries, name = summaries_of_representation(rep), task.method.name
     if X is None:
-        return Consensus(name, summaries, len(centres), None, None, rep, centres, None, None)
+        return Consensus(name, summaries, len(centres), rep, centres)
     stream = stream_of_points(X, weights)
     return _assign(stream, task, k, rep, centres, summaries, out, progress)
 
@@ -152,15 +152,19 @@ def _assign(
         found = labels.among(used, len(centres))
     else:  # only sums have come back from Dask's workers
         found = predict_clusters(rep.lift, centres[used], stream.X, out, None)
+    masses = np.array([weights[i] for i in used.tolist()]) / groups.tally.total_weights[0]
+    D = lift_emd_matrix(rep + groups.tally.finish(rep.lift))
+    mean_distance, best_input_distance = distances_to_inputs(D)
     return Consensus(
         task.method.name,
         inputs,
         len(used),
-        found,
-        np.array([weights[i] for i in used.tolist()]) / groups.tally.total_weights[0],
         rep,
         centres[used],
-        *distances_to_inputs(lift_emd_matrix(rep + groups.tally.finish(rep.lift))),
+        labels=found,
+        masses=masses,
+        mean_distance=mean_distance,
+        best_input_distance=best_input_distance,
         _composition=_composition(rep, groups.shared, used),
     )
 

@@ -83,12 +83,13 @@ class Lifting:
         bandwidth: BandwidthLike = "median",
         lift: LiftLike = "auto",
         *,
-        default_rule: str = "median",
+        rule_for_auto: str | None = None,
     ) -> Lifting:
-        """From the arguments of a public function; "auto" as bandwidth is the default rule."""
+        """From the arguments of a public function; some have a rule for bandwidth="auto"."""
+        default_rule = "median" if rule_for_auto is None else "auto"
         defaults = {
             "kernel": isinstance(kernel, str) and kernel == "gaussian",
-            "bandwidth": isinstance(bandwidth, str) and bandwidth in ("median", "auto"),
+            "bandwidth": isinstance(bandwidth, str) and bandwidth == default_rule,
             "lift": isinstance(lift, str) and lift == "auto",
         }
         given = tuple(name for name, is_default in defaults.items() if not is_default)
@@ -99,7 +100,7 @@ class Lifting:
         settings = as_lift_settings(lift)
         _check_kernel_suits(settings, resolved)
         if isinstance(bandwidth, str):
-            bandwidth = default_rule if bandwidth == "auto" else bandwidth
+            bandwidth = rule_for_auto if bandwidth == "auto" and rule_for_auto else bandwidth
             check_bandwidth_rule(bandwidth)
         if not isinstance(resolved, ShiftInvariant) or resolved.bandwidth is not None:
             if "bandwidth" in given and not _is_own_bandwidth(resolved, bandwidth):
