@@ -23,7 +23,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import liftcluster as lc
-from liftcluster.combination.methods.selection import CRITERIA, choose_k
+from liftcluster.combination.choice_of_k import CRITERIA, choose_k
 from liftcluster.combination.methods.tuples import LabelTuples
 
 from .labelled import labelled_sets

@@ -3,9 +3,9 @@
 from . import datasets as datasets
 from .combination.combining import consensus as consensus
 from .combination.ensembles import base_partitions as base_partitions
+from .combination.max_mmd import mmd_objective as mmd_objective
 from .combination.methods.registry import METHODS as METHODS
 from .combination.methods.registry import Method as Method
-from .combination.mmd import mmd_objective as mmd_objective
 from .combination.result import Consensus as Consensus
 from .comparison.comparing import compare as compare
 from .comparison.comparison import Comparison as Comparison

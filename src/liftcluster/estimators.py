@@ -25,7 +25,7 @@ from ._util.validation import as_numbers, as_points
 from ._util.warning import warn
 from .combination.combining import consensus
 from .combination.ensembles import base_partitions
-from .combination.mmd import max_mmd
+from .combination.max_mmd import max_mmd
 from .combination.result import Consensus
 from .lifts.base import FeatureLift
 from .lifts.choice import Lifting, make_lift

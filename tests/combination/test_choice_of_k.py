@@ -5,13 +5,13 @@ import pytest
 from sklearn.cluster import KMeans
 
 import liftcluster as lc
+from liftcluster.combination.choice_of_k import CRITERIA, choose_k
 from liftcluster.combination.methods import lifted
 from liftcluster.combination.methods.lifted import (
     group_centres,
     lift_hac,
     lift_ssd,
 )
-from liftcluster.combination.methods.selection import CRITERIA, choose_k
 from liftcluster.combination.methods.spectral import relative_eigengaps
 from liftcluster.combination.methods.tuples import LabelTuples
 from support.consensus_cases import WORSE, noisy_inputs, separated_blobs

@@ -25,11 +25,11 @@ from ..streaming.passes import check_holds_labels, check_one_row_each
 from ..streaming.streams import Stream, as_stream, needs_stream
 from .by_labels import combine_labels
 from .by_vectors import combine_vectors
+from .choice_of_k import Curve, choose_k
 from .evaluation import check_linked, finish, hardened, represent_again, warn_if_worse
 from .grouping import lifting_for_consensus
 from .methods.lifted import group_by
 from .methods.registry import METHODS, Task
-from .methods.selection import Curve, choose_k
 from .methods.tuples import LabelTuples
 from .result import Consensus
 from .streamed import consensus_of_representation, consensus_of_stream, is_read_into_memory

@@ -18,8 +18,8 @@ from ..representation.counts import PartitionSummary
 from ..representation.representation import Representation
 from ..streaming.passes import check_holds_labels, map_points
 from ..streaming.sources import is_streamed
+from .choice_of_k import Curve
 from .methods.lifted import lift_ssd
-from .methods.selection import Curve
 
 # For each consensus cluster: (partition, cluster, share of that cluster), largest first.
 Composition = list[list[tuple[Hashable, Hashable, float]]]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._util.typing import FloatArray, Points
-from ..combination.methods.selection import Curve
+from ..combination.choice_of_k import Curve
 from ..combination.result import Consensus
 from ..comparison.comparison import Comparison
 from ..comparison.profile import Profile

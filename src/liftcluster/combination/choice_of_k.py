@@ -8,13 +8,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..._util.arrays import add_up
-from ..._util.checks import check_choice
-from ..._util.typing import FloatArray, IntArray
-from ...representation.representation import Representation
-from .lifted import cluster_graph, group_centres, lift_ssd, ward_groupings
-from .spectral import relative_eigengaps
-from .tuples import LabelTuples
+from .._util.arrays import add_up
+from .._util.checks import check_choice
+from .._util.typing import FloatArray, IntArray
+from ..representation.representation import Representation
+from .methods.lifted import cluster_graph, group_centres, lift_ssd, ward_groupings
+from .methods.spectral import relative_eigengaps
+from .methods.tuples import LabelTuples
 
 Criterion = Literal["eigengap", "silhouette", "variance_ratio"]
 CRITERIA = get_args(Criterion)
@@ -38,7 +38,7 @@ class Curve:
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the curve: see :func:`liftcluster.plot.curve`."""
-        from ...viz.plot import curve as draw
+        from ..viz.plot import curve as draw
 
         return draw(self, ax=ax)
 
