@@ -28,6 +28,7 @@ _WORDS = {
     r"\bn_components\b": "--n-components",
     r"\bsay with view\b": "say with --view",
     r"\bthe points X\b": "the points",
+    r"\bgive X, or leave that out\b": "leave out --labels-only, or that option",
     r'\bsay partitioner="\w+" if that is what you want, or install METIS\b': "install METIS",
     r"\(see the argument noise\)": "(empty cells, NA and -1 are noise)",
 }
