@@ -7,11 +7,11 @@ product dominates, :mod:`~liftcluster.lifts._gpu.fourier_features` computes the 
 from __future__ import annotations
 
 import math
-import warnings
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..._util.arrays import has_tensor_cores, namespace
+from ..._util.warning import warn
 
 if TYPE_CHECKING:
     from .device import Members
@@ -104,11 +104,10 @@ def try_triton_sums(centred: Any, weights: Any, X: Any, members: Members) -> Any
         return triton_sums(centred, weights, X, members)
     except Exception as error:  # Triton raises many types
         _failed = "memory" not in str(error).lower()
-        warnings.warn(
+        warn(
             f"the Triton kernel failed ({type(error).__name__}: {error}); the sums are computed in "
             "several steps instead",
             RuntimeWarning,
-            stacklevel=2,
         )
         return None
 

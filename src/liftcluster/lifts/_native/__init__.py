@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import threading
-import warnings
 from importlib.util import find_spec
 from types import ModuleType
+
+from ..._util.warning import warn
 
 # Features for which NumPy takes about half a second more than the kernels: 0.2 to 1 s on two cores.
 _MOST_WITHOUT_WARNING = 2 * 10**8
@@ -54,12 +55,10 @@ def warn_if_missing(n_features: int) -> None:
         before = _computed
         _computed += n_features
     if before < _MOST_WITHOUT_WARNING <= before + n_features:
-        warnings.warn(
+        warn(
             f"the compiled kernels of liftcluster {_why_missing}; without them lifting points is "
             "2 to 18 times slower. Install a wheel built for this platform, or install GCC or "
             "clang and run: pip install --force-reinstall --no-deps --no-cache-dir --no-binary "
             "liftcluster liftcluster (from a checkout, a dot in place of the last word). To "
-            "use NumPy without this warning, set LIFTCLUSTER_NATIVE=off",
-            UserWarning,
-            stacklevel=2,
+            "use NumPy without this warning, set LIFTCLUSTER_NATIVE=off"
         )
