@@ -130,6 +130,13 @@ def n_components_for(eps: float, delta: float, n: int) -> int:
     εD below with at most exp(−Mε²/8), for terms that are not negative. So each of the n(n−1)/2
     pairs fails with probability at most 2 exp(−Mε²/8), whatever D.
 
+    Parameters
+    ----------
+    eps, delta : float
+        ε in (0, 2] and δ in (0, 1).
+    n : int
+        Number of vectors, at least 2.
+
     Examples
     --------
     >>> n_components_for(0.1, 0.01, 1000)

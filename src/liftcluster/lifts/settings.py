@@ -67,12 +67,6 @@ class Structured:
     ----------
     n_components, tol
         As for :class:`Fourier`.
-
-    Examples
-    --------
-    >>> import liftcluster as lc
-    >>> lc.Structured(4096)
-    Structured(n_components=4096, tol=None)
     """
 
     n_components: int | None = None

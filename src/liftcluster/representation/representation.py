@@ -220,6 +220,10 @@ class Representation:
 def load_representation(path: str | PathLike[str]) -> Representation:
     """Read what :meth:`Representation.save` wrote. Nothing in the file is executed.
 
+    Parameters
+    ----------
+    path : path of an npz file
+
     Examples
     --------
     >>> import tempfile, os, liftcluster as lc
