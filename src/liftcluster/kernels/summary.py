@@ -13,7 +13,9 @@ from .._util.typing import Array, IntArray, Points
 from .._util.validation import column_ranges
 
 Box: TypeAlias = tuple[Array, Array]  # the corners with the smallest and the largest coordinates
-Rows: TypeAlias = Mapping[str, Sequence[IntArray]]  # which rows of each point set, by purpose
+Rows: TypeAlias = Mapping[
+    str, Sequence[IntArray | range]
+]  # which rows of each point set, by purpose
 
 _SAMPLE_SIZE = 1000  # rows for a bandwidth or a centre
 _POOL_SIZE = 2000  # rows that represent several point sets together
@@ -46,13 +48,14 @@ def summarize_points(point_sets: Sequence[Points], rows: Rows, with_box: bool) -
 
 def bandwidth_rows(n: int) -> IntArray:
     """Rows from which the bandwidth of n points is computed: always the same ones."""
-    rng = np.random.default_rng(0)
-    return np.sort(rng.choice(n, min(n, _SAMPLE_SIZE), replace=False))
+    if n <= _SAMPLE_SIZE:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, _SAMPLE_SIZE, replace=False))
 
 
-def centre_rows(n: int) -> IntArray:
+def centre_rows(n: int) -> range:
     """Rows whose mean is the centre of n points."""
-    return np.arange(0, n, max(1, n // _SAMPLE_SIZE))
+    return range(0, n, max(1, n // _SAMPLE_SIZE))
 
 
 def pool_rows(sizes: Sequence[int]) -> list[IntArray]:
@@ -72,7 +75,7 @@ def pool_points(point_sets: list[Points]) -> Points:
     return concatenate_rows(point_sets, pool_rows(list(map(n_points, point_sets))))
 
 
-def concatenate_rows(point_sets: Sequence[Points], rows: Sequence[IntArray]) -> Points:
+def concatenate_rows(point_sets: Sequence[Points], rows: Sequence[IntArray | range]) -> Points:
     return concatenate_points([take_rows(X, r) for X, r in zip(point_sets, rows, strict=True)])
 
 
@@ -84,8 +87,11 @@ def concatenate_points(point_sets: Sequence[Points]) -> Points:
     return np.concatenate([to_numpy(X) for X in point_sets])
 
 
-def take_rows(points: Points, rows: IntArray) -> Points:
+def take_rows(points: Points, rows: IntArray | range) -> Points:
     """Some of the points, which are an array, on a device or not, or any other sequence."""
+    if isinstance(rows, range):
+        chosen = slice(rows.start, rows.stop, rows.step)  # an array is not copied
+        return points[chosen, ...] if hasattr(points, "shape") else points[chosen]
     if on_device(points):
         return namespace(points).take(points, send(rows, points), axis=0)
     return points[rows] if hasattr(points, "shape") else [points[i] for i in rows]

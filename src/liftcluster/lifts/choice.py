@@ -325,11 +325,13 @@ def fit_lift(
 
 def _rows_needed(
     lifting: Lifting, settings: LiftSettings, sizes: Sequence[int]
-) -> dict[str, list[IntArray]]:
+) -> dict[str, Sequence[IntArray | range]]:
     """Which rows of each point set the bandwidth and the lift are fitted to, by purpose."""
     if len(sizes) > 1:
         return {"pool": pool_rows(sizes)}
-    rows = {} if lifting.rule is None else {"bandwidth": [bandwidth_rows(sizes[0])]}
+    rows: dict[str, Sequence[IntArray | range]] = {}
+    if lifting.rule is not None:
+        rows["bandwidth"] = [bandwidth_rows(sizes[0])]
     if isinstance(settings, Fourier | Structured):
         rows["centre"] = [centre_rows(sizes[0])]
     return rows

@@ -119,7 +119,7 @@ def summarize_sources(
     corners: list[Array] = []
     with progress_bar("sampling the points", sum(sizes), show=progress) as advance:
         for i, X in enumerate(sources):
-            wanted = {purpose: own[i] for purpose, own in rows.items()}
+            wanted = {purpose: np.asarray(own[i]) for purpose, own in rows.items()}
             sampled = _sample(X, wanted, with_box)
             if sampled is not None:
                 for purpose, points in sampled[0].items():
