@@ -87,10 +87,6 @@ def consensus(
     progress : bool, optional
         Show progress of points that are read in blocks; by default on a terminal, after 2 seconds.
 
-    Returns
-    -------
-    Consensus
-
     References
     ----------
     Raman, Phillips, Venkatasubramanian, Spatially-Aware Comparison and Consensus for Clusterings

@@ -180,10 +180,6 @@ def make_lift(
         defaults, "auto" for a choice by size, dimension and kernel. A Lift is returned as it is.
     rng : int, Generator or None
 
-    Returns
-    -------
-    Lift
-
     Examples
     --------
     >>> import liftcluster as lc

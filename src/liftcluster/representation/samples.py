@@ -78,10 +78,6 @@ def represent(
         Show a progress bar for points that are read in blocks; by default on a terminal, after two
         seconds.
 
-    Returns
-    -------
-    Representation
-
     Examples
     --------
     Two points a bandwidth apart, each its own cluster: ‖Φ̄(C) − Φ̄(C′)‖² = 2 − 2 exp(−1/2).
