@@ -137,6 +137,8 @@ MISTAKES = [
     ('lc.distance(a, b, X, n_components=10)', 'Unexpected keyword argument "n_components"'),
     ('lc.distance(a, b, X, measure_options=["bins"])', 'Argument "measure_options" to "distance"'),
     ('lc.distance(a, b, X, lift=lc.Fourier(sampling="qausi"))', 'Argument "sampling" to "Fourier"'),
+    ('lc.distance(a, b, X, lift="fuorier")', 'Argument "lift" to "distance"'),
+    ('lc.distance(a, b, X, kernel="gausian")', 'Argument "kernel" to "distance"'),
     ('lc.distance(a, b, X, rng="0")', 'Argument "rng" to "distance"'),
     ('lc.compare(a, b, X, measures=["lift_emd", "rant"])', "List item 1 has incompatible type"),
     ('lc.consensus([a, b], 2, X, methd="lift_hac")', 'Unexpected keyword argument "methd"'),
