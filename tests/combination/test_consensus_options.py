@@ -96,3 +96,15 @@ def test_medoid_passes_options_to_its_measure(monkeypatch):
     assert expected[0, 1] > 0.01
     np.testing.assert_allclose(seen[0], expected, atol=1e-7)
     np.testing.assert_array_equal(found.labels, inputs[expected.sum(axis=1).argmin()])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": 3}, "method must be a name in METHODS or a clusterer, got 3"),
+        ({"method_options": ["n_init"]}, "options of the method lift_km must be a mapping"),
+    ],
+)
+def test_values_of_a_wrong_type_are_reported_before_points_are_read(options, message):
+    with pytest.raises(TypeError, match=message):
+        lc.consensus(INPUTS, 2, UnreadablePoints(), **options)

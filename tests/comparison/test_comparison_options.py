@@ -230,3 +230,9 @@ def test_comparison_of_representations_has_their_names():
     assert lc.compare(rep["first"], rep["second"]).names == ("first", "second")
     assert lc.compare(rep[0], rep[1], names=("u", "v")).names == ("u", "v")
     assert lc.compare(A, B, X).names == ("a", "b")
+
+
+@pytest.mark.parametrize("function", WITH_MEASURE)
+def test_measure_options_must_be_a_mapping(function):
+    with pytest.raises(TypeError, match="options of the measure lift_kd must be a mapping"):
+        FUNCTIONS[function](measure="lift_kd", measure_options=["outer_kernel"])

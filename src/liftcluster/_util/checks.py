@@ -39,6 +39,8 @@ def check_choice(value: Any, choices: Iterable[str], name: str) -> str:
 
 def check_options(options: Mapping[str, Any] | None, accepted: Iterable[str], of: str) -> None:
     """Whether something has the options that it is given."""
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"options of {of} must be a mapping, got {type(options).__name__}")
     accepted = list(accepted)
     for name in options or {}:
         if name not in accepted:

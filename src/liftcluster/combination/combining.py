@@ -129,6 +129,8 @@ def _check_method(method: Any, options: Mapping[str, Any] | None, rng: RngLike) 
         check_options(options, chosen.options, f"the method {method}")
         if options and chosen.needs == "distances":
             _check_measure(**options)
+    elif not hasattr(method, "fit"):
+        raise TypeError(f"method must be a name in METHODS or a clusterer, got {method!r}")
     elif options:
         raise ValueError(f"a clusterer has its own settings; got {', '.join(options)}")
     else:
