@@ -9,4 +9,8 @@ def sums(
 def scores(
     double: bool, map: Any, X: Any, start: int, stop: int, vectors: Any, k: int, out: Any, /
 ) -> int: ...
+def nearest(
+    n: int, p: int, d: int, k: int, values: Any, points: Any, places: Any, positions: Any,
+    squares: Any, /
+) -> None: ...  # fmt: skip
 def features(double: bool, map: Any, X: Any, start: int, stop: int, out: Any, /) -> int: ...

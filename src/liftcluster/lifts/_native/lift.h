@@ -66,11 +66,26 @@ typedef int64_t scores_kernel(const lift_map *, const point_set *, int64_t start
 typedef int64_t features_kernel(const lift_map *, const point_set *, int64_t start, int64_t stop,
                                 void *features);
 
+/* The k nearest of p places to each of n points, nearest first; k is at most MOST_NEAREST and p. */
+#define MOST_NEAREST 64
+
+typedef struct {
+    const float *values;  /* n x p: x·y - y·y/2, larger for nearer places */
+    const double *points; /* n x d */
+    const double *places; /* p x d */
+    int64_t n, p, d, k;
+    int32_t *positions;   /* n x k */
+    double *squares;      /* n x k squared distances */
+} nearest_call;
+
+typedef void nearest_kernel(const nearest_call *);
+
 typedef struct {
     const char *name;
     sums_kernel *sums[2]; /* float, double */
     scores_kernel *scores[2];
     features_kernel *features[2];
+    nearest_kernel *nearest;
 } kernel_set;
 
 extern const kernel_set kernels_portable;

@@ -425,6 +425,34 @@ static PyObject *features(PyObject *self, PyObject *args)
     return fine ? outcome(status) : NULL;
 }
 
+static PyObject *nearest(PyObject *self, PyObject *args)
+{
+    (void)self;
+    long long n, p, d, k;
+    PyObject *values, *points, *places, *positions, *squares;
+    if (!PyArg_ParseTuple(args, "LLLLOOOOO", &n, &p, &d, &k, &values, &points, &places, &positions,
+                          &squares))
+        return NULL;
+    if (n < 0 || d < 0 || p < 1 || p > INT32_MAX || k < 1 || k > MOST_NEAREST || k > p)
+        return PyErr_Format(PyExc_ValueError, "impossible numbers of points, places or neighbours");
+    buffer_list list = {.count = 0};
+    nearest_call call = {.n = n, .p = p, .d = d, .k = k};
+    int fine = (call.values = take_buffer(&list, values, "f", 4, product(n, p), 0, "values"))
+        && (call.points = take_buffer(&list, points, "d", 8, product(n, d), 0, "points"))
+        && (call.places = take_buffer(&list, places, "d", 8, product(p, d), 0, "places"))
+        && (call.positions = take_buffer(&list, positions, "il", 4, product(n, k), 1, "positions"))
+        && (call.squares = take_buffer(&list, squares, "d", 8, product(n, k), 1, "squares"));
+    if (fine) {
+        Py_BEGIN_ALLOW_THREADS
+        kernels->nearest(&call);
+        Py_END_ALLOW_THREADS
+    }
+    release_all(&list);
+    if (!fine)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"instruction_sets", instruction_sets, METH_NOARGS, "Those that run here, fastest first."},
     {"use", use, METH_VARARGS, "use(name): compute with this instruction set from now on."},
@@ -435,6 +463,8 @@ static PyMethodDef methods[] = {
      "scores(double, map, X, start, stop, vectors, k, out): inner products of features of rows."},
     {"features", features, METH_VARARGS,
      "features(double, map, X, start, stop, out): the features of rows."},
+    {"nearest", nearest, METH_VARARGS,
+     "nearest(n, p, d, k, values, points, places, positions, squares): the k nearest places."},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_kernels", NULL, -1, methods,
