@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["labelled_sets"]
+__all__ = ["IMAGES", "in_units", "labelled_sets", "mnist"]
 
 Labelled = tuple[str, np.ndarray, np.ndarray]
+IMAGES = ("mnist", "optdigits")  # whose columns are pixels
 
 
 def labelled_sets(folder: Path, most: int = 1000) -> Iterator[Labelled]:
@@ -19,8 +20,14 @@ def labelled_sets(folder: Path, most: int = 1000) -> Iterator[Labelled]:
         if len(X) > most:
             rows = np.random.default_rng(0).choice(len(X), most, replace=False)
             X, classes = X[rows], classes[rows]
-        spread = X.std(axis=0)
-        yield name, (X[:, spread > 0] - X[:, spread > 0].mean(axis=0)) / spread[spread > 0], classes
+        yield name, in_units(X, one_unit=name in IMAGES), classes
+
+
+def in_units(X: np.ndarray, *, one_unit: bool) -> np.ndarray:
+    """Columns of variance one, or the whole of variance one where all are in one unit."""
+    X = X[:, X.std(axis=0) > 0]
+    centred = X - X.mean(axis=0)
+    return centred / (centred.std() if one_unit else centred.std(axis=0))
 
 
 def _raw(folder: Path) -> Iterator[Labelled]:

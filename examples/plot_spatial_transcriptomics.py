@@ -79,7 +79,7 @@ for line in found.summary():
 # %%
 # Where the layers and k-means differ, and a consensus of the first three clusterings.
 
-lc.anndata.consensus(tissue, maps[:3], k, use_rep="spatial", method="lift_graph", rng=0)
+lc.anndata.consensus(tissue, maps[:3], k, use_rep="spatial", rng=0)
 
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
 shown = {

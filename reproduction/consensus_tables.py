@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from liftcluster import METHODS
-
 from . import published
 from .consensus_claims import (
     best_two,
@@ -16,14 +14,13 @@ from .consensus_claims import (
     method_title,
     summarise,
 )
-from .consensus_tasks import INPUTS, plan_consensus
+from .consensus_tasks import INPUTS, OTHERS, plan_consensus
 from .data import SETS
 from .section import Claim, Section, Values, format_seconds, markdown_table
 
 __all__ = ["TABLE_3", "TABLE_4"]
 
 _SETS = tuple(published.TABLE_3)
-OTHERS = tuple(name for name in METHODS if name not in published.METHODS_COMPARED)
 _COMPARABLE = 3.0  # ratio of run times up to which they are called "comparable"
 
 
@@ -81,7 +78,7 @@ def _describe_table_3(values: Values) -> str:
             "Accuracy of the same partitions (the share of points in the best one-to-one matching "
             "of clusters and classes; the paper gives no values):",
             _plain_table(values["methods"], published.METHODS_COMPARED, "accuracy"),
-            "Other methods of the library, Rand distance:",
+            "Other methods of the literature, Rand distance:",
             _plain_table(values["methods"], OTHERS, "rand"),
             "Rand distance of each input partition:",
             _plain_table(values["inputs"], INPUTS, "rand"),
@@ -98,7 +95,7 @@ def _describe_table_4(values: Values) -> str:
             "these numbers, so only the order within a row can be compared. With a quarter of the "
             "median, the bandwidth of the consensus methods:",
             _plain_table(values["methods"], published.METHODS_COMPARED, "lift_emd_narrow"),
-            "Other methods of the library, LiftEMD at the median:",
+            "Other methods of the literature, LiftEMD at the median:",
             _plain_table(values["methods"], OTHERS, "lift_emd"),
             "LiftEMD of each input partition, at the median:",
             _plain_table(values["inputs"], INPUTS, "lift_emd"),

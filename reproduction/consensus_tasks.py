@@ -12,6 +12,7 @@ import numpy as np
 from liftcluster import METHODS, Partition, consensus, distance, represent
 from liftcluster.comparison.measures.lifted import lift_emd
 
+from . import published
 from .data import Labelled, Located
 from .section import Settings, Values
 from .tasks import Task
@@ -20,6 +21,8 @@ __all__ = ["INPUTS", "combine_inputs", "kmeans_task", "linkage_labels", "plan_co
 
 LINKAGES = ("single", "average", "complete", "ward")
 INPUTS = ("k-means", *LINKAGES)
+# Methods of the literature that the paper does not compare; ours are in docs/consensus.md.
+OTHERS = ("hbgf", "lwea", "lwgp", "evidence", "majority", "medoid")
 # The default bandwidth of distances, and that of the consensus methods.
 BANDWIDTHS = {"lift_emd": "median", "lift_emd_narrow": "median/4"}
 
@@ -65,7 +68,7 @@ def combine_inputs(
     seed: int,
     partitioners: list[str],
 ) -> Values:
-    """Scores of the inputs, and of their consensus by every method."""
+    """Scores of the inputs, and of their consensus by the methods of the literature."""
     inputs = {
         name: Partition.from_labels(labels)
         for name, labels in {"k-means": kmeans, **linkages}.items()
@@ -73,9 +76,9 @@ def combine_inputs(
     combined: dict[str, Partition] = {}
     seconds: dict[str, float] = {}
     left_out: dict[str, str] = {}
-    for name, method in METHODS.items():
+    for name in (*published.METHODS_COMPARED, *OTHERS):
         # Points would only add to the run time of methods that use labels alone.
-        X = None if method.needs == "labels" else points.X
+        X = None if METHODS[name].needs == "labels" else points.X
         start = time.perf_counter()
         try:
             with warnings.catch_warnings():

@@ -76,8 +76,10 @@ def _methods(argument: str) -> list[Call]:
             takes=lambda given, name=name: (
                 not (
                     argument == "X"
-                    and name in without_points
-                    and given in ("nothing", "moved by 3.51844e+13")
+                    and (
+                        (name in without_points and given in ("nothing", "moved by 3.51844e+13"))
+                        or (name == "auto" and given == "nothing")
+                    )
                 )
             ),
         )
@@ -195,7 +197,8 @@ CALLS: dict[str, list[Call]] = {
         Call("n_components_for points", lambda n: lc.n_components_for(0.1, 0.1, n)),
         Call("n_sample", lambda k: lc.bandwidth(X, n_sample=k)),
         Call("bins", lambda k: lc.distance(A, B, X, measure="adco", measure_options={"bins": k})),
-        Call("n_init", lambda k: lc.consensus([A, B], 3, X, rng=0, method_options={"n_init": k})),
+        Call("n_init", lambda k: lc.consensus([A, B], 3, X, method="lift_km", rng=0, method_options={"n_init": k})),
+        Call("n_neighbours", lambda k: lc.consensus([A, B], 3, X, method="lift_places", rng=0, method_options={"n_neighbours": k})),
         Call("consensus of make_report", lambda k: lc.make_report({"a": A, "b": B}, X, consensus=k, rng=0)),
         Call("LiftedConsensus", lambda k: lc.LiftedConsensus(k, random_state=0).fit(X).labels_),
         Call("MaxMMDClustering", lambda k: lc.MaxMMDClustering(k, random_state=0).fit(X).labels_),
@@ -214,9 +217,7 @@ CALLS: dict[str, list[Call]] = {
         Call("n_components_for within", lambda eps: lc.n_components_for(eps, 0.1, 100)),
         Call("n_components_for surely", lambda delta: lc.n_components_for(0.1, delta, 100)),
         Call("outer kernel", lambda h: lc.distance(A, B, X, measure="lift_kd", measure_options={"outer_kernel": lc.Gaussian(h)})),
-        Call("theta", lambda t: lc.consensus([A, B], 3, X, method="lift_graph", rng=0, method_options={"theta": t})),
-        Call("power", lambda t: lc.consensus([A, B], 3, X, method="lift_graph", rng=0, method_options={"power": t})),
-        *(Call(f"consensus by {name}", lambda h, name=name: lc.consensus([A, B], 3, X, method=name, bandwidth=h, rng=0)) for name in ("lift_km", "lift_hac", "lift_graph", "lift_evidence")),
+        *(Call(f"consensus by {name}", lambda h, name=name: lc.consensus([A, B], 3, X, method=name, bandwidth=h, rng=0)) for name in ("auto", "lift_km", "lift_hac", "lift_places", "lift_walk")),
         Call("MaxMMDClustering", lambda h: lc.MaxMMDClustering(3, bandwidth=h, random_state=0).fit(X).labels_),
     ],
     "choice": [
@@ -288,7 +289,7 @@ WORDS = {
     "memberships": ("membership", "ragged", "partition", "cluster", "names", "points"),
     "weights": ("weight",),
     "count": ("n_", "bandwidths", "bins", "consensus", "clusters", "integer", "n must be"),
-    "number": ("bandwidth", "eps", "delta", "nu", "weights", "theta", "power", "zero vector", "apart", "tol", "error"),
+    "number": ("bandwidth", "eps", "delta", "nu", "weights", "zero vector", "apart", "tol", "error"),
     "choice": ("must be", "rule", "kernel", "clusterer"),
     "seed": ("rng", "seed"),
     "partitions": ("partition", "labels", "frame", "memberships", "column"),

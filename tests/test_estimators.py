@@ -18,10 +18,14 @@ from support.consensus_cases import WORSE, noisy_inputs, separated_blobs
 def test_fit_computes_base_partitions_unless_given():
     X = load_iris().data
     own = lc.LiftedConsensus(3, random_state=0).fit(X)
-    given = lc.LiftedConsensus(3, random_state=0).fit(X, partitions=lc.base_partitions(X, 3, rng=0))
+    inputs = lc.base_partitions(X, 3, "kmeans", rng=0)
+    given = lc.LiftedConsensus(3, random_state=0).fit(X, partitions=inputs)
     assert adjusted_rand_score(own.labels_, given.labels_) > 0.7
-    np.testing.assert_array_equal(own.predict(X), own.labels_)
-    np.testing.assert_allclose(own.predict_proba(X), own.memberships_, atol=1e-12)
+    assert own.consensus_.method == own.consensus_.decision.method
+    km = lc.LiftedConsensus(3, clusterer="kmeans", base="paper", random_state=0).fit(X)
+    assert km.consensus_.method == "lift_km"
+    np.testing.assert_array_equal(km.predict(X), km.labels_)
+    np.testing.assert_allclose(km.predict_proba(X), km.memberships_, atol=1e-12)
     hac = lc.LiftedConsensus(3, clusterer="hac", random_state=0).fit(X)
     assert hac.consensus_.method == "lift_hac"
 
@@ -34,7 +38,7 @@ def test_estimators_work_in_pipelines_clones_and_grid_search():
     assert clone(pipe)[-1].get_params()["n_clusters"] == 3
     search = GridSearchCV(
         lc.LiftedConsensus(3, random_state=0),
-        {"clusterer": ["kmeans", "hac"]},
+        {"clusterer": ["auto", "kmeans", "hac"]},
         scoring=lambda model, X, y: adjusted_rand_score(y, model.predict(X)),
         cv=2,
     ).fit(X[::2], y[::2])
@@ -50,7 +54,7 @@ def test_partial_fit_accepts_blocks_with_and_without_partitions():
     for rows in (slice(0, 100), slice(100, 200), slice(200, 300)):
         model.partial_fit(X[rows], partitions=[p[rows] for p in inputs])
     assert adjusted_rand_score(labels, model.predict(X)) > 0.8
-    own = lc.LiftedConsensus(3, random_state=0)
+    own = lc.LiftedConsensus(3, base="paper", random_state=0)
     for rows in (slice(0, 150), slice(150, 300)):
         own.partial_fit(X[rows])
     assert adjusted_rand_score(labels, own.predict(X)) > 0.8

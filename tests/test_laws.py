@@ -301,7 +301,7 @@ class TestMethods:
         assert one.mean_distance == two.mean_distance
 
     @pytest.mark.parametrize(
-        "method", ["lift_hac", "lift_evidence", "lwea", "evidence", "majority"]
+        "method", ["auto", "lift_hac", "lift_places", "lift_walk", "lwea", "evidence", "majority"]
     )
     @WORSE
     @FEWER

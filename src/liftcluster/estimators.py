@@ -34,7 +34,7 @@ from .partitions.partition import Partition, as_partitions
 from .streaming.sources import as_source, is_streamed
 from .streaming.streams import n_features_of, needs_stream
 
-_CLUSTERERS = {"kmeans": "lift_km", "hac": "lift_hac"}
+_CLUSTERERS = {"auto": "auto", "kmeans": "lift_km", "hac": "lift_hac"}
 
 
 class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -47,11 +47,13 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_clusters : int
-    clusterer : "kmeans", "hac" or a scikit-learn clusterer
-        What groups the lifted clusters: LiftKm, LiftHAC, or any clusterer of vectors.
+    clusterer : "auto", "kmeans", "hac" or a scikit-learn clusterer
+        "auto" chooses the method from the data (see :func:`liftcluster.consensus`); blocks that
+        ``partial_fit`` adds are combined by LiftKm. The others group the lifted clusters: LiftKm,
+        LiftHAC, or any clusterer of vectors.
     kernel, bandwidth, lift
         As for :func:`liftcluster.consensus`.
-    base : "paper" or "kmeans"
+    base : "kmeans" or "paper"
         The clusterings that ``fit(X)`` makes; see :func:`liftcluster.base_partitions`.
     random_state : int, RandomState or None
 
@@ -76,11 +78,11 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self,
         n_clusters: int = 8,
         *,
-        clusterer: Any = "kmeans",
+        clusterer: Any = "auto",
         kernel: Any = "gaussian",
         bandwidth: Any = "auto",
         lift: Any = "auto",
-        base: str = "paper",
+        base: str = "kmeans",
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters

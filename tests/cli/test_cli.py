@@ -64,7 +64,7 @@ def test_demo_reports_distances_with_errors_that_cover_the_exact_values(demo_out
 
 
 def test_demo_computes_a_consensus(demo_output):
-    assert "Consensus(lift_km of 5 partitions: 10 clusters" in demo_output
+    assert "Consensus(lift_places of 5 partitions: 10 clusters" in demo_output
 
 
 def test_the_version_is_printed(run):
@@ -336,7 +336,9 @@ def test_a_warning_is_one_line(run, tmp_path):
 
 
 def test_warnings_use_command_line_option_names(run, mine):
-    code, _, err = run("consensus", mine, "-c", "a,b", "-l", "kmeans,ward", "-k", 3)
+    code, _, err = run(
+        "consensus", mine, "-c", "a,b", "-l", "kmeans,ward", "-k", 3, "--method", "lift_km"
+    )
     assert code == 0
     assert "take the best: --method medoid\n" in err
 

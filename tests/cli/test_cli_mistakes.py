@@ -122,8 +122,8 @@ def test_invalid_input_is_one_error_line(mistake, folder, reader, file, content,
         ("compare mine.csv -l u,v --labels-only --measures lift_emd", "needs the points"),
         ("consensus mine.csv -l u,v -k many", "--n-clusters must be an integer from 1, or auto"),
         ("consensus mine.csv -l u,v -k 0", "--n-clusters must be an integer from 1, or auto"),
-        ("consensus mine.csv -l u,v -k 2 --method vote", "--method must be one of lift_km"),
-        ("consensus mine.csv -l u,v -k 2 --labels-only", "needs the points"),
+        ("consensus mine.csv -l u,v -k 2 --method vote", "--method must be one of auto, lift_km"),
+        ("consensus mine.csv -l u,v -k 2 --method lift_km --labels-only", "needs the points"),
         ("consensus mine.csv -l u,v -k 2 --out found.xls", "must have one of the suffixes"),
         ("consensus mine.csv -l u,v -k 2 --out far/found.csv", "there is no folder far"),
         ("consensus mine.csv -l u,v -k 2 --out .", "is a folder"),
@@ -192,7 +192,10 @@ def test_input_files_are_never_overwritten(mistake, folder, command):
     [
         ("compare wide.csv -c a,b,c,d -l u,v --lift grid", "use --lift fourier"),
         ("compare wide.csv -c a -l u,none", "(empty cells, NA and -1 are noise)"),
-        ("consensus mine.csv -l u,v -k 2 --labels-only", "labels alone give --n-clusters"),
+        (
+            "consensus mine.csv -l u,v -k 2 --method lift_km --labels-only",
+            "labels alone give --n-clusters",
+        ),
     ],
 )
 def test_errors_use_command_line_option_names(mistake, folder, command, words):

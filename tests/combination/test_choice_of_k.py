@@ -6,21 +6,25 @@ from sklearn.cluster import KMeans
 
 import liftcluster as lc
 from liftcluster.combination.choice_of_k import CRITERIA, choose_k
-from liftcluster.combination.methods import lifted
 from liftcluster.combination.methods.lifted import (
     group_centres,
     lift_hac,
     lift_ssd,
 )
-from liftcluster.combination.methods.spectral import relative_eigengaps
-from liftcluster.combination.methods.tuples import LabelTuples
+from liftcluster.combination.methods.places import Places
+from liftcluster.partitions.stack import Stack
 from support.consensus_cases import WORSE, noisy_inputs, separated_blobs
+
+
+def places_of(X, inputs, rep):
+    stack = Stack(dict(enumerate(inputs)))
+    return Places.of(stack, X, rep, 1, rng=np.random.default_rng(0))
 
 
 def test_fewer_clusters_than_requested_warn():
     X, labels = separated_blobs(np.random.default_rng(0), 50, 2, k=3)
     with pytest.warns(UserWarning, match="10 clusters were asked for, but the inputs' 3 clusters"):
-        found = lc.consensus([labels], 10, X, rng=0)
+        found = lc.consensus([labels], 10, X, method="lift_km", rng=0)
     assert found.n_clusters == 3
 
 
@@ -36,7 +40,7 @@ def test_number_of_well_separated_clusters_is_found(criterion):
         X, labels = clear_clusters(rng, k)
         inputs = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, share=0.05)]
         rep = lc.represent(X, inputs, bandwidth="median/2")
-        curve = choose_k(rep, LabelTuples.from_partitions(inputs), criterion=criterion)
+        curve = choose_k(rep, places_of(X, inputs, rep), criterion=criterion)
         assert curve.k == k
         assert len(curve.values) == len(curve.candidates) == len(curve.scores)
         assert (np.diff(curve.scores) <= 1e-12).all()
@@ -52,19 +56,7 @@ def test_number_of_clusters_is_found_from_finer_inputs(k):
         within = KMeans(k * pieces, n_init=1, random_state=pieces).fit(X).labels_
         inputs.append(lc.Partition.from_labels(labels * 100 + within))
     rep = lc.represent(X, inputs, bandwidth="median/4")
-    assert choose_k(rep, LabelTuples.from_partitions(inputs)).k == k
-
-
-def test_relative_eigengaps_equal_their_formula():
-    rng = np.random.default_rng(0)
-    A = rng.random((8, 8))
-    A = A + A.T
-    values = np.sort(np.linalg.eigvals(A / A.sum(axis=1, keepdims=True)).real)[::-1]
-    expected = [1 - (1 - values[k - 1]) / (1 - values[k]) for k in range(1, 8)]
-    keep = values[1:] >= 0  # the formula holds where eigenvalues are not negative
-    np.testing.assert_allclose(
-        relative_eigengaps(A)[:-1][keep], np.array(expected)[keep], atol=1e-7
-    )
+    assert choose_k(rep, places_of(X, inputs, rep)).k == k
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -73,14 +65,14 @@ def test_every_criterion_has_a_curve(criterion):
     X = rng.standard_normal((40, 2))
     parts = [lc.Partition.from_labels(rng.integers(k, size=40)) for k in (3, 2, 3)]
     rep = lc.represent(X, parts, bandwidth=1.0)
-    curve = choose_k(rep, LabelTuples.from_partitions(parts), criterion=criterion)
+    curve = choose_k(rep, places_of(X, parts, rep), criterion=criterion)
     assert np.isfinite(curve.values).all()
     assert curve.candidates.tolist() == [2, 3, 4, 5]
     for k, score in zip(curve.candidates, curve.scores, strict=True):
         assert score == lift_ssd(rep, group_centres(rep, lift_hac(rep, int(k)), int(k)))
     with pytest.raises(ValueError, match="criterion must be one of"):
         choose_k(rep, criterion="best")
-    with pytest.raises(ValueError, match="needs the labels of the same clusters"):
+    with pytest.raises(ValueError, match="needs the places of the points"):
         choose_k(rep)
 
 
@@ -88,14 +80,16 @@ def test_eigengap_criterion_is_weighted_by_the_silhouette():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((40, 2))
     parts = [lc.Partition.from_labels(rng.integers(k, size=40)) for k in (3, 2, 3)]
-    rep, tuples = lc.represent(X, parts, bandwidth=1.0), LabelTuples.from_partitions(parts)
-    gaps = relative_eigengaps(lifted.cluster_graph(tuples, rep)[0])
+    rep = lc.represent(X, parts, bandwidth=1.0)
+    places = places_of(X, parts, rep)
+    gaps = places.eigengaps(5)
     widths = choose_k(rep, criterion="silhouette").values
-    np.testing.assert_allclose(choose_k(rep, tuples).values, gaps[1:5] * widths, rtol=1e-12)
+    expected = gaps[1:5] * np.maximum(widths, 0)
+    np.testing.assert_allclose(choose_k(rep, places).values, expected, rtol=1e-12)
 
 
 @WORSE
-def test_auto_hardens_soft_inputs_to_count_their_clusters():
+def test_number_of_clusters_is_chosen_from_soft_inputs():
     rng = np.random.default_rng(0)
     X, labels = clear_clusters(rng, 3)
     soft = [0.8 * np.eye(4)[p] + 0.05 for p in noisy_inputs(rng, labels, share=0.05)]
@@ -103,11 +97,12 @@ def test_auto_hardens_soft_inputs_to_count_their_clusters():
         found = lc.consensus([*soft, labels], "auto", X, lift=lift, rng=0)
         assert found.n_clusters == 3
         assert found.curve.criterion == "eigengap"
-        hard = [lc.Partition.from_labels(p.argmax(axis=1)) for p in soft]
-        hard.append(lc.Partition.from_labels(labels))
+        inputs = [lc.Partition.from_memberships(p) for p in soft]
+        inputs.append(lc.Partition.from_labels(labels))
         used = found.representation.lift
         how = {"kernel": used.kernel} if lift == "exact" else {"lift": used}
-        expected = choose_k(lc.represent(X, hard, **how), LabelTuples.from_partitions(hard))
+        rep = lc.represent(X, inputs, **how)
+        expected = choose_k(rep, places_of(X, inputs, rep))
         np.testing.assert_allclose(found.curve.values, expected.values, rtol=1e-6)
 
 

@@ -20,7 +20,9 @@ def test_the_consensus_of_equal_inputs_is_that_input(method):
     assert found.mean_distance == pytest.approx(0, abs=1e-7)
 
 
-@pytest.mark.parametrize("method", ["lift_km", "lift_hac", "lift_graph", "evidence"])
+@pytest.mark.parametrize(
+    "method", ["lift_km", "lift_hac", "lift_places", "lift_walk", "auto", "evidence"]
+)
 def test_consensus_of_equal_inputs_does_not_depend_on_positions(method):
     rng = np.random.default_rng(0)
     labels = (np.arange(60) + 1) % 3  # label numbers are kept, too
@@ -45,11 +47,13 @@ def test_many_points_in_many_dimensions_use_nystroem_landmarks():
     n = 5400
     labels = np.arange(n) % 6
     X = 0.75 * rng.standard_normal((6, 100))[labels] + rng.standard_normal((n, 100))
-    found = lc.consensus(noisy_inputs(rng, labels, m=4), 6, X, rng=0)
+    inputs = noisy_inputs(rng, labels, m=4)
+    found = lc.consensus(inputs, 6, X, method="lift_km", rng=0)
     assert found.representation.lift.kind == "nystroem"
     assert found.representation.n_components == 500  # as documented
     assert adjusted_rand_score(labels, found.labels) > 0.98
-    fourier = lc.consensus(noisy_inputs(rng, labels, m=4), 6, X, lift="fourier", rng=0)
+    inputs = noisy_inputs(rng, labels, m=4)
+    fourier = lc.consensus(inputs, 6, X, method="lift_km", lift="fourier", rng=0)
     assert fourier.representation.lift.kind == "fourier"
     assert adjusted_rand_score(labels, fourier.labels) < 0.95
 
@@ -138,12 +142,13 @@ def test_label_only_methods_need_no_points():
     ("method", "rule"),
     [
         ("lift_km", "median/4"),
-        ("lift_evidence", "median/8"),
+        ("lift_places", "median/4"),
+        ("auto", "median/4"),
         (AgglomerativeClustering(), "median/4"),
     ],
 )
 @WORSE
-def test_default_bandwidth_depends_on_the_method(method, rule):
+def test_default_bandwidth_is_a_quarter_of_the_median_distance(method, rule):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 60, 2, k=3)
     inputs = noisy_inputs(rng, labels)
@@ -175,7 +180,7 @@ def test_unlabelled_points_are_assigned_by_position():
     X, labels = separated_blobs(rng, 200, 2, k=4)
     inputs = np.array(noisy_inputs(rng, labels))
     inputs[:, 190:] = -1
-    for method in ("lift_km", "lift_graph"):
+    for method in ("lift_km", "lift_places", "lift_walk"):
         found = lc.consensus(list(inputs), 4, X, method=method, rng=0)
         assert adjusted_rand_score(labels[190:], found.labels[190:]) == 1
 
@@ -183,15 +188,15 @@ def test_unlabelled_points_are_assigned_by_position():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p, X: lc.consensus(p, 2), "this needs the points X; .* methods cspa, hgpa, .*medoid$"),
-        (lambda p, X: lc.consensus(p, 2, method="lift_graph"), "this needs the points X"),
+        (lambda p, X: lc.consensus(p, 2, method="lift_km"), "this needs the points X; .* methods cspa, hgpa, .*medoid$"),
+        (lambda p, X: lc.consensus(p, 2, method="lift_places"), "this needs the points X"),
         (lambda p, X: lc.consensus(p, 2, method=AgglomerativeClustering()), "this needs the points X"),
         (lambda p, X: lc.consensus(p, "auto", method="lwgp"), "this needs the points X"),
         (lambda p, X: lc.consensus(p, 0, X), "n_clusters must be at least 1"),
         (lambda p, X: lc.consensus(p, np.array([2, 3]), X), "n_clusters must be an integer"),
         (lambda p, X: lc.consensus(p, "many", X), "n_clusters must be an integer"),
-        (lambda p, X: lc.consensus(p, 2, X, method="best"), "method must be one of lift_km"),
-        (lambda p, X: lc.consensus(p, 2, X, method_options={"n_init": 0}), "n_init must be at least 1"),
+        (lambda p, X: lc.consensus(p, 2, X, method="best"), "method must be one of auto, lift_km"),
+        (lambda p, X: lc.consensus(p, 2, X, method="lift_km", method_options={"n_init": 0}), "n_init must be at least 1"),
         (lambda p, X: lc.consensus(p, 2, X, lift=np.array(["auto", "auto"])), "lift must be one of"),
         (lambda p, X: lc.consensus([], 2, X), "no partitions"),
         (lambda p, X: lc.consensus(p, 2, X, method="lift_hac", method_options={"linkage": "centroid"}), "linkage must be"),

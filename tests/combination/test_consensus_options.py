@@ -102,7 +102,7 @@ def test_medoid_passes_options_to_its_measure(monkeypatch):
     ("options", "message"),
     [
         ({"method": 3}, "method must be a name in METHODS or a clusterer, got 3"),
-        ({"method_options": ["n_init"]}, "options of the method lift_km must be a mapping"),
+        ({"method_options": ["n_init"]}, "options of the method auto must be a mapping"),
     ],
 )
 def test_values_of_a_wrong_type_are_reported_before_points_are_read(options, message):

@@ -44,8 +44,10 @@ def test_consensus_has_its_documented_attributes(method):
     new = X[:10] + 1e-6
     assert found.predict(new).shape == (10,)
     np.testing.assert_allclose(found.predict_proba(new).sum(axis=1), 1)
+    assert found.method == (found.decision.method if method == "auto" else method)
+    assert (found.decision is None) == (method != "auto")
     assert repr(found) == (
-        f"Consensus({method} of 6 partitions: {k} clusters, liftSSD = {found.score:.4f}, "
+        f"Consensus({found.method} of 6 partitions: {k} clusters, liftSSD = {found.score:.4f}, "
         f"mean confidence {found.confidence.mean():.2f})"
     )
 
@@ -63,14 +65,14 @@ def literal_confidence(found):
 def test_confidence_is_zero_if_another_membership_is_larger():
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 150, 2, k=3)
-    found = lc.consensus(noisy_inputs(rng, labels, share=0.6), 3, X, method="lift_graph", rng=0)
+    found = lc.consensus(noisy_inputs(rng, labels, share=0.6), 3, X, method="lift_places", rng=0)
     own = found.memberships[np.arange(150), found.labels]
     assert (own < found.memberships.max(axis=1)).any()
     np.testing.assert_allclose(found.confidence, literal_confidence(found), atol=1e-12)
 
 
 def test_confidence_in_a_single_cluster_is_one():
-    found = lc.consensus([[0, 0, 1, 1], [0, 1, 1, 1]], 1, np.eye(4), method="lift_graph", rng=0)
+    found = lc.consensus([[0, 0, 1, 1], [0, 1, 1, 1]], 1, np.eye(4), method="lift_places", rng=0)
     assert found.confidence.tolist() == [1] * 4
 
 
@@ -117,14 +119,14 @@ def test_consensus_farther_from_the_inputs_than_an_input_warns():
 
 def test_single_input_does_not_warn_about_a_farther_consensus():
     X, labels = separated_blobs(np.random.default_rng(0), 100, 2, k=4)
-    found = lc.consensus([labels], 2, X, method="lift_graph", rng=0)
+    found = lc.consensus([labels], 2, X, method="lift_places", rng=0)
     assert found.mean_distance > found.best_input_distance == 0
 
 
 def test_two_inputs_warn_about_a_farther_consensus():
     X, labels = separated_blobs(np.random.default_rng(0), 100, 2, k=4)
     with pytest.warns(UserWarning, match="farther from its inputs"):
-        lc.consensus([labels, labels], 2, X, method="lift_graph", rng=0)
+        lc.consensus([labels, labels], 2, X, method="lift_places", rng=0)
 
 
 def test_medoid_does_not_warn_about_a_farther_consensus():
@@ -160,7 +162,7 @@ def test_at_most_eight_parts_of_at_least_ten_percent_are_listed():
     assert listed_parts([*eight, ("c", 8, 0.5)]) == expected + " …"
 
 
-@pytest.mark.parametrize("method", ["lift_km", "lift_graph", "cspa"])
+@pytest.mark.parametrize("method", ["lift_km", "lift_places", "cspa"])
 @WORSE
 def test_mean_and_best_input_distance_equal_distances_to_the_inputs(method):
     rng = np.random.default_rng(0)
@@ -176,7 +178,7 @@ def test_mean_and_best_input_distance_equal_distances_to_the_inputs(method):
         assert found.best_input_distance == pytest.approx(min(map(sum, between)) / 3, abs=1e-7)
 
 
-@pytest.mark.parametrize("method", ["lift_km", "lift_graph", "evidence"])
+@pytest.mark.parametrize("method", ["lift_km", "lift_places", "evidence"])
 @WORSE
 def test_consensus_has_the_weights_of_its_inputs(method):
     rng = np.random.default_rng(0)

@@ -209,7 +209,7 @@ def test_consensus_on_a_device_equals_that_in_main_memory(to_device, labels, rng
     truth = rng.integers(0, 3, 900)
     X = centres[truth] + rng.normal(size=(900, 2))
     inputs = [np.where(rng.random(900) < 0.9, truth, rng.integers(0, 3, 900)) for _ in range(4)]
-    for method in ("lift_km", "lift_hac", "lift_graph", "lift_evidence"):
+    for method in ("auto", "lift_km", "lift_hac", "lift_places", "lift_walk"):
         expected, got = (
             lc.consensus(inputs, 3, Y, method=method, rng=0) for Y in (X, to_device(X))
         )

@@ -10,8 +10,8 @@ MeasureName = Literal[
     "vi", "nvi",
 ]  # fmt: skip
 MethodName = Literal[
-    "lift_km", "lift_hac", "lift_graph", "lift_evidence", "cspa", "hgpa", "mcla", "hbgf", "lwea",
-    "lwgp", "evidence", "majority", "medoid",
+    "auto", "lift_km", "lift_hac", "lift_places", "lift_walk", "cspa", "hgpa", "mcla", "hbgf",
+    "lwea", "lwgp", "evidence", "majority", "medoid",
 ]  # fmt: skip
 LiftName = Literal["auto", "exact", "fourier", "structured", "grid", "nystroem"]
 SamplingName = Literal["auto", "iid", "orthogonal", "quasi"]

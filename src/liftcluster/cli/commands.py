@@ -102,7 +102,7 @@ def consensus_command(
     n_clusters: Annotated[
         str, typer.Option("--n-clusters", "-k", help="How many clusters, or auto.")
     ] = "auto",
-    method: o.Method = "lift_km",
+    method: o.Method = "auto",
     out: Annotated[
         str | None,
         typer.Option(
@@ -188,7 +188,7 @@ def report_command(
             show_default=False,
         ),
     ] = None,
-    method: o.Method = "lift_km",
+    method: o.Method = "auto",
     measures: o.Measures = None,
     kernel: o.Kernel = "gaussian",
     bandwidth: o.Bandwidth = "median",

@@ -79,6 +79,8 @@ def _combine(console: Console, X: FloatArray, digits: Partition, seed: int) -> P
         "\n[bold]A consensus of five clusterings[/bold] that know nothing of the digits' names"
     )
     console.print(f"  {found}", highlight=False)
+    if found.decision is not None:
+        console.print(f"  chosen because {found.decision.reason}", highlight=False)
     everything = {"digits": digits, **inputs, "consensus": found.partition}
     D = distance_matrix(everything, X)[0]
     table = Table("clustering", title="LiftEMD to the digits")
@@ -123,7 +125,7 @@ def show_methods(console: Console) -> None:
         table.add_row(
             method.name,
             method.title,
-            {"vectors": "points", "labels and vectors": "points"}.get(method.needs, "labels"),
+            {"vectors": "points", "labels and points": "points"}.get(method.needs, "labels"),
             "yes" if method.soft else "",
             method.extra or "",
             method.reference,

@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,8 @@ def show_matrix(console: Console, measure: str, names: list[str], matrix: Distan
 
 def show_consensus(console: Console, found: Consensus, verbose: bool) -> None:
     console.print(Text(f"{found.method} of {len(found.inputs)} clusterings"))
+    if found.decision is not None:
+        console.print(Text(f"chosen because {found.decision.reason}"))
     table = Table(title="Consensus")
     for column in ("cluster", "points", "confidence"):
         table.add_column(column, justify="right")
@@ -105,6 +108,7 @@ def consensus_as_dict(found: Consensus, read: Clusterings, out: str | None) -> d
     lift = None if found.representation is None else found.representation.lift
     values: dict[str, Any] = {
         "method": found.method,
+        "decision": None if found.decision is None else asdict(found.decision),
         "inputs": list(found.inputs),
         "columns": read.columns,
         "n_clusters": found.n_clusters,

@@ -5,22 +5,40 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from .._util.typing import Points
+from .._util.warning import warn
 from ..partitions.partition import Partition
+from ..partitions.stack import Stack
 from ..representation.representation import Representation
 from .evaluation import unanimous
+from .methods.places import Places
 from .methods.registry import Task
-from .methods.tuples import LabelTuples
+from .methods.tuples import LabelTuples, by_first_appearance
 
 _POINTS_AS_VERTICES = 3000  # a graph that METIS cuts in seconds
 _PIECES_OF_A_PART = 50  # of more points: so fine that METIS can balance to within its 3 per cent
 
 
 def combine_labels(
-    task: Task, k: int, rep: Representation | None, X: Points, named: dict[Hashable, Partition]
+    task: Task,
+    k: int,
+    rep: Representation | None,
+    X: Points,
+    named: dict[Hashable, Partition],
+    places: Places | None = None,
 ) -> Partition:
-    """The consensus by a method that needs the labels of all points."""
+    """The consensus by a method that needs the labels of all points; places if they are known."""
     method, options, rng = task.method, dict(task.options), task.rng
     weights = next(iter(named.values())).weights
+    assert method.function is not None
+    if (agreed := unanimous(named, k)) is not None:
+        return agreed
+    if method.needs == "labels and points":
+        assert rep is not None
+        places = places or Places.of(Stack(named), X, rep, k, rng=rng, **options)
+        found = Partition.from_labels(by_first_appearance(method.function(places))[1], weights)
+        if found.k < min(k, places.graph.p):
+            warn(f"{k} clusters were asked for, but only {found.k} are the best for some point")
+        return found
     tuples = LabelTuples.from_partitions(named.values())
     if method.balanced and not options.pop("whole_tuples", False) and tuples.t > k:
         # The authors of cspa, hgpa and hbgf cut graphs of points. Whole tuples would keep METIS
@@ -28,9 +46,5 @@ def combine_labels(
         many = len(weights) > _POINTS_AS_VERTICES
         largest = weights.sum() / (k * _PIECES_OF_A_PART) if many else 0.0
         tuples = tuples.split(largest, weights, rng)
-    assert method.function is not None
-    if method.needs == "labels and vectors":
-        labels = method.function(tuples, k, rng=rng, rep=rep, X=X, weights=weights, **options)
-    else:
-        labels = method.function(tuples, k, rng=rng, **options)[tuples.inverse]
-    return unanimous(named, k) or Partition.from_labels(labels, weights)
+    labels = method.function(tuples, k, rng=rng, **options)[tuples.inverse]
+    return Partition.from_labels(labels, weights)

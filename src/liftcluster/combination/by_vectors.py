@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from ..representation.representation import Representation
 from .evaluation import check_memberships_fit, counterparts, finish, represent_again, unanimous
 from .grouping import group_clusters, warn_if_fewer
 from .methods.lifted import group_centres
-from .methods.registry import Task
+from .methods.registry import METHODS, Task
 from .result import Consensus, shares_of_scores
 
 
@@ -54,6 +54,11 @@ def combine_vectors(
     return replace(found, _update=partial(_combine_more, task))
 
 
+def update_by_sums(task: Task) -> Callable[..., Consensus]:
+    """``partial_fit`` by lift_km for a method that needs the labels of all points."""
+    return partial(_combine_more, task._replace(method=METHODS["lift_km"], options={}))
+
+
 def _combine_more(
     task: Task, found: Consensus, X: Points, partitions: Any, weights: Any
 ) -> Consensus:
@@ -77,4 +82,5 @@ def _as_features(rep: Representation) -> Representation:
     if not isinstance(exact, SpanLift):
         return rep
     lift = make_lift(exact.anchors, kernel=exact.kernel, rng=0)
-    return replace(rep, sums=lift.sums(exact.anchors, exact.memberships), lift=lift)
+    sums = lift.sums(exact.anchors, exact.memberships)  # of the consensus too, after its inputs
+    return replace(rep, sums=sums[: rep.s], lift=lift)

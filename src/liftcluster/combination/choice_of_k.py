@@ -12,9 +12,9 @@ from .._util.arrays import add_up
 from .._util.checks import check_choice
 from .._util.typing import FloatArray, IntArray
 from ..representation.representation import Representation
-from .methods.lifted import cluster_graph, group_centres, lift_ssd, ward_groupings
-from .methods.spectral import relative_eigengaps
-from .methods.tuples import LabelTuples
+from .methods.lifted import group_centres, lift_ssd
+from .methods.linkage import ward_groupings
+from .methods.places import Places
 
 Criterion = Literal["eigengap", "silhouette", "variance_ratio"]
 CRITERIA = get_args(Criterion)
@@ -44,37 +44,34 @@ class Curve:
 
 
 def choose_k(
-    rep: Representation, tuples: LabelTuples | None = None, *, criterion: Criterion = "eigengap"
+    rep: Representation, places: Places | None = None, *, criterion: Criterion = "eigengap"
 ) -> Curve:
     r"""Evaluate a criterion for 2, 3, … clusters, by weighted Ward on the lifted clusters.
 
     The largest number is two more than any input has.
 
-    ``eigengap``: the relative gap after the k-th eigenvalue of the graph of ``lift_graph``,
+    ``eigengap``: the relative gap after the k-th eigenvalue of the graph of ``lift_places``,
 
     .. math:: \Bigl(1 - \frac{1 - λ_k}{1 - λ_{k+1}}\Bigr) · \text{silhouette}(k),
 
     times the silhouette. ``silhouette``: the mean over clusters, weighted by mass, of
     (b − a)/max(a, b), with a the mean distance to its own group and b that to the nearest other.
     ``variance_ratio``: the Caliński–Harabasz index (1974, doi:10.1080/03610927408827101), weighted
-    by mass. The first finds the number of classes far more often than the others
+    by mass. The first finds the number of classes more often than the others
     (``python -m benchmarks consensus --auto``).
 
     Parameters
     ----------
     rep : Representation
         The lifted clusters of the inputs.
-    tuples : LabelTuples, optional
-        The labels of the same clusters; needed by ``eigengap``.
+    places : Places, optional
+        The points with the same partitions; needed by ``eigengap``.
     criterion : str
         One of ``CRITERIA``.
     """
     check_choice(criterion, CRITERIA, "criterion")
-    if criterion == "eigengap" and (tuples is None or tuples.s != rep.s):
-        raise ValueError(
-            "criterion 'eigengap' needs the labels of the same clusters that were lifted: pass "
-            "tuples=LabelTuples.from_partitions(...) of hard partitions"
-        )
+    if criterion == "eigengap" and places is None:
+        raise ValueError("criterion 'eigengap' needs the places of the points: pass places=")
     if rep.s == 1:
         return Curve(criterion, np.array([1]), np.zeros(1), np.zeros(1))
     most = max(min(int(np.bincount(rep.owner).max()) + 2, rep.s - 1), 2)
@@ -87,8 +84,8 @@ def choose_k(
         D = cdist(rep.vectors, rep.vectors)
         values = np.array([_silhouette(D, codes, rep.masses) for codes in groupings])
     if criterion == "eigengap":
-        assert tuples is not None
-        values = relative_eigengaps(cluster_graph(tuples, rep)[0])[candidates - 1] * values
+        assert places is not None
+        values = places.eigengaps(most)[candidates - 1] * np.maximum(values, 0)
     scores = [lift_ssd(rep, v) for v in centres]
     return Curve(criterion, candidates, values, np.array(scores))
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
+import numpy as np
+
 from .._util.checks import check_choice, check_count, check_options, checked_keywords
 from .._util.memory import check_pairs
 from .._util.names import MeasureName, MethodName
@@ -16,23 +18,27 @@ from .._util.warning import warn
 from ..comparison.distances import distance_matrix
 from ..comparison.measures.lifted import lift_emd_matrix
 from ..comparison.measures.registry import MEASURES
-from ..kernels.kernel import KernelLike
+from ..kernels.kernel import Discrete, KernelLike
 from ..lifts.choice import Lifting, LiftLike
 from ..partitions.partition import Partition, as_partitions
+from ..partitions.stack import Stack
 from ..representation.representation import Representation
 from ..representation.samples import represent_in_memory
 from ..streaming.passes import check_holds_labels, check_one_row_each
 from ..streaming.streams import Stream, as_stream, needs_stream
 from .by_labels import combine_labels
-from .by_vectors import combine_vectors
+from .by_vectors import combine_vectors, update_by_sums
 from .choice_of_k import Curve, choose_k
-from .evaluation import check_linked, finish, hardened, represent_again, warn_if_worse
+from .deciding import decide, decide_by_sums
+from .evaluation import check_linked, finish, hardened, warn_if_worse
 from .grouping import lifting_for_consensus
 from .methods.lifted import group_by
+from .methods.places import Places
 from .methods.registry import METHODS, Task
-from .methods.tuples import LabelTuples
 from .result import Consensus
 from .streamed import consensus_of_representation, consensus_of_stream, is_read_into_memory
+
+_BANDWIDTH = "median/4"  # for "auto"; among some tried, the best on half of the labelled sets
 
 
 @checked_keywords
@@ -41,7 +47,7 @@ def consensus(
     n_clusters: int | Literal["auto"],
     X: Points = None,
     *,
-    method: MethodName | Clusterer = "lift_km",
+    method: MethodName | Clusterer = "auto",
     method_options: Mapping[str, Any] | None = None,
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "auto",
@@ -62,23 +68,30 @@ def consensus(
         Of any numbers of clusters, hard and soft mixed; a point may lack a label in some. Or a
         :class:`liftcluster.Representation` of them: then X is needed only for the labels.
     n_clusters : int or "auto"
-        "auto" chooses by where the graph of the lifted clusters falls apart (needs points); the
-        curve is in the result.
+        "auto" chooses by where the neighbour graph of the points, weighted by the labels, falls
+        apart (needs points); the curve is in the result.
     X : (n, d) array-like or source of blocks, optional
         The points. Methods that use only labels do without, and then cannot predict. Points and
         labels that are not in memory (see :func:`liftcluster.represent`) are read in two passes, by
         lift_km, lift_hac or a clusterer, unless they are few.
     method : str or scikit-learn clusterer
-        A name in ``liftcluster.METHODS``, or a clusterer of vectors to replace k-means.
+        "auto" chooses from the data between lift_places, which cuts the neighbour graph of the
+        points, lift_km and lift_walk, which average the inputs over places, and lwgp, which uses
+        labels alone; ``decision`` of the result says which and why. Out of core it is lift_km,
+        without points lwgp. Or a name in ``liftcluster.METHODS``, or a clusterer of vectors to
+        replace the k-means of lift_km.
         "majority" and "medoid" choose the number of clusters themselves and warn if it is another;
         "medoid" is one of the inputs as it is, with its noise.
     method_options : mapping, optional
-        Options of the method: ``linkage`` of lift_hac, ``n_init`` of lift_km, ``measure`` and
-        ``measure_options`` of medoid, ``partitioner`` of cspa, mcla and hbgf ("metis" or
-        "spectral"); ``whole_tuples=True`` for cspa, hbgf and hgpa never separates points that have
-        equal labels in all inputs, which their authors do where balance requires it.
+        Options of the method: ``n_neighbours`` of lift_places and lift_walk, ``linkage`` of
+        lift_hac, ``n_init`` of lift_km, ``measure`` and ``measure_options`` of medoid,
+        ``partitioner`` of cspa, mcla and hbgf ("metis" or "spectral"); ``whole_tuples=True`` for
+        cspa, hbgf and hgpa never separates points that have equal labels in all inputs, which
+        their authors do where balance requires it.
     bandwidth : float, sequence of floats, or rule
-        "auto" is a quarter of the median distance between points (an eighth for lift_evidence).
+        "auto" is a quarter of the median distance between points. lift_places and lift_walk have
+        local bandwidths of their own; with them it is only that of the distances to the inputs
+        and of ``predict``.
     kernel, lift, weights, rng
         As for :func:`liftcluster.represent`, except that lift="auto" takes 500 Nystroem features
         where the exact lift is too slow: Fourier features are too noisy to tell points apart.
@@ -104,7 +117,7 @@ def consensus(
     k: int | Literal["auto"] = "auto"
     if not (isinstance(n_clusters, str) and n_clusters == "auto"):
         k = check_count(n_clusters, "n_clusters")
-    lifting = Lifting.of(kernel, bandwidth, lift, rule_for_auto=task.method.bandwidth)
+    lifting = Lifting.of(kernel, bandwidth, lift, rule_for_auto=_BANDWIDTH)
     is_lifted = isinstance(partitions, Representation)
     if lifting.given and (is_lifted or X is None):
         why, advice = "without the points X nothing is lifted", "give X, or leave that out"
@@ -112,13 +125,16 @@ def consensus(
             why, advice = "the partitions are lifted already", "leave that out"
         raise ValueError(f"{why}, so {', '.join(lifting.given)} cannot apply; {advice}")
     if is_lifted:
+        task, decision = decide_by_sums(task, "the clusters are lifted already")
         found = consensus_of_representation(task, k, partitions, X, weights, out, progress)
+        found = replace(found, decision=decision)
     elif out is None and not needs_stream(X, partitions, weights):
         found = _combine_in_memory(task, k, X, as_partitions(partitions, weights), lifting)
     else:
         stream = as_stream(X, partitions, weights)
         found = _combine_stream(task, k, stream, lifting, out, progress)
-    warn_if_worse(found)
+    if found.decision is None:  # which has weighed the agreement with the inputs
+        warn_if_worse(found)
     return found
 
 
@@ -156,7 +172,9 @@ def _combine_stream(
 ) -> Consensus:
     """In two passes over what is read in blocks; few points are read into memory."""
     if not is_read_into_memory(stream, lifting):
-        return consensus_of_stream(task, k, stream, lifting, out, progress)
+        task, decision = decide_by_sums(task, "the points are read in blocks")
+        found = consensus_of_stream(task, k, stream, lifting, out, progress)
+        return replace(found, decision=decision)
     X, named = stream.gather()
     found = _combine_in_memory(task, k, X, named, lifting)
     if out is not None:
@@ -173,15 +191,15 @@ def _combine_in_memory(
     named: dict[Hashable, Partition],
     lifting: Lifting,
 ) -> Consensus:
-    method, rep, curve = task.method, None, None
+    method, rep, curve, seen = task.method, None, None, named
     if X is not None:
         seen = named if method.soft else {name: hardened(p) for name, p in named.items()}
         s = sum(p.k for p in seen.values())
         check_pairs(s, s)
         lifting = lifting_for_consensus(lifting, next(iter(named.values())).n)
         rep = represent_in_memory(lifting, [(X, seen)], rng=task.rng)
-    elif "vectors" in method.needs or k == "auto":
-        others = [m.name for m in METHODS.values() if "vectors" not in m.needs]
+    elif method.needs in ("vectors", "labels and points") or k == "auto":
+        others = [m.name for m in METHODS.values() if m.needs in ("labels", "distances")]
         raise ValueError(
             "this needs the points X; with labels alone give n_clusters as a number and one of "
             f"the methods {', '.join(others)}"
@@ -190,8 +208,13 @@ def _combine_in_memory(
         check_linked(named, method)
     if k == "auto":
         assert rep is not None
-        curve = _choose_k(rep, X, named)
+        curve = _choose_k(rep, X, seen, task.rng)
         k = curve.k
+    decision, places = None, None
+    if method.needs == "any":
+        decision, places = decide(named, X, rep, k, task.rng)
+        method = METHODS[decision.method]
+        task = task._replace(method=method)
     if method.needs == "vectors":
         assert rep is not None
         found = combine_vectors(task, k, rep, X, named)
@@ -199,19 +222,21 @@ def _combine_in_memory(
         if method.needs == "distances":
             partition = _medoid(named, X, rep, **task.options)
         else:
-            partition = combine_labels(task, k, rep, X, named)
+            partition = combine_labels(task, k, rep, X, named, places)
         found = finish(method.name, partition, named, rep, X)
     if method.chooses_k and found.n_clusters != k:
         warn(f"{method.name} chooses the number of clusters itself: {found.n_clusters}, not {k}")
-    return replace(found, curve=curve)
+    if decision is not None and rep is not None and found._update is None:
+        found = replace(found, _update=update_by_sums(task))
+    return replace(found, curve=curve, decision=decision)
 
 
-def _choose_k(rep: Representation, X: Points, named: dict[Hashable, Partition]) -> Curve:
-    """By hard clusters, which can be counted and linked."""
-    hard = {name: hardened(p) for name, p in named.items()}
-    if not all(p.is_hard for p in named.values()):
-        rep = represent_again(rep, X, hard)
-    return choose_k(rep, LabelTuples.from_partitions(hard.values()))
+def _choose_k(
+    rep: Representation, X: Points, named: dict[Hashable, Partition], rng: np.random.Generator
+) -> Curve:
+    if isinstance(getattr(rep.lift, "kernel", None), Discrete):  # no point has neighbours
+        return choose_k(rep, criterion="silhouette")
+    return choose_k(rep, Places.of(Stack(named), X, rep, 1, rng=rng))
 
 
 def _medoid(

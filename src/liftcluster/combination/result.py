@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +18,11 @@ from ..representation.counts import PartitionSummary
 from ..representation.representation import Representation
 from ..streaming.passes import check_holds_labels, map_points
 from ..streaming.sources import is_streamed
-from .choice_of_k import Curve
 from .methods.lifted import lift_ssd
+
+if TYPE_CHECKING:
+    from .choice_of_k import Curve
+    from .deciding import Decision
 
 # For each consensus cluster: (partition, cluster, share of that cluster), largest first.
 Composition = list[list[tuple[Hashable, Hashable, float]]]
@@ -67,6 +70,8 @@ class Consensus:
         of a Representation without points.
     curve : Curve or None
         How the number of clusters was chosen, if it was.
+    decision : Decision or None
+        Why ``method="auto"`` chose this method, in numbers and a sentence; None if it was named.
     """
 
     method: str
@@ -79,6 +84,7 @@ class Consensus:
     mean_distance: float | None = None
     best_input_distance: float | None = None
     curve: Curve | None = None
+    decision: Decision | None = None
     _partition: Partition | None = None
     _update: Callable[..., Consensus] | None = None  # partial_fit, where the method has it
     _memberships: FloatArray | None = None
@@ -219,6 +225,8 @@ class Consensus:
         columns["made of (share of that cluster)"] = [_list(self.composition[i]) for i in shown]
         rows = list(zip(*columns.values(), strict=False))
         html = paragraph(repr(self)) + table(tuple(columns), rows)
+        if self.decision is not None:
+            html += paragraph(f"chosen by auto: {self.decision}")
         if more := self.n_clusters - len(shown):
             html += paragraph(f"… and {more} more")
         if self.mean_distance is not None:

@@ -143,7 +143,7 @@ def consensus(
     n_clusters: int | Literal["auto"],
     *,
     use_rep: str | None = None,
-    method: Any = "lift_km",
+    method: Any = "auto",
     key_added: str = "consensus",
     copy: bool = False,
     **options: Any,
@@ -173,7 +173,8 @@ def consensus(
         ``.obs[key_added]``: the cluster of each cell, categorical.
         ``.obs[key_added + "_confidence"]``: its confidence, from 0 to 1.
         ``.obsm[key_added + "_memberships"]``: soft memberships (n, n_clusters).
-        ``.uns[key_added]``: parameters, score and mean distance to the inputs.
+        ``.uns[key_added]``: parameters, score and mean distance to the inputs; with
+        method="auto" the method that was chosen, and the reason.
 
     Examples
     --------
@@ -193,7 +194,11 @@ def consensus(
     target.obs[key_added] = pandas.Categorical.from_codes(found.labels, categories)
     target.obs[f"{key_added}_confidence"] = found.confidence
     target.obsm[f"{key_added}_memberships"] = np.asarray(found.memberships)
-    scores = {s: getattr(found, s) for s in ("score", "mean_distance", "best_input_distance")}
+    scores: dict[str, Any] = {
+        s: getattr(found, s) for s in ("score", "mean_distance", "best_input_distance")
+    }
+    if found.decision is not None:
+        scores |= {"method": found.method, "reason": found.decision.reason}
     params = {"keys": list(named), "n_clusters": n_clusters, "use_rep": rep, "method": method}
     target.uns[key_added] = {**_storable(scores), "params": _storable(params | options)}
     return target if copy else None

@@ -178,7 +178,7 @@ class Partition:
             return self
         return _without_empty(Partition(self.labels, self.names, self.weights))
 
-    def weighted_rows(self, rows: slice) -> Sparse:
+    def weighted_rows(self, rows: slice | IntArray) -> Sparse:
         """w(x) p(C|x) for b of the points, as a sparse (b, k) matrix."""
         block = one_hot(self.assignment[rows], self.k) if self.is_hard else self.assignment[rows, :]
         if is_constant(self.weights):

@@ -68,7 +68,7 @@ class Stack:
     def total_weights(self) -> FloatArray:
         return np.array([p.total_weight for p in self.partitions.values()])
 
-    def rows(self, rows: slice) -> Sparse:
+    def rows(self, rows: slice | IntArray) -> Sparse:
         """w(x) p(C|x) of b points for all clusters, as a sparse (b, s) matrix."""
         blocks = [p.weighted_rows(rows) for p in self.partitions.values()]
         return sp.csr_array(sp.hstack(blocks, format="csr"))

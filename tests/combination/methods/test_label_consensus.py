@@ -13,14 +13,9 @@ from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
 from liftcluster.combination.methods import graph, spectral
-from liftcluster.combination.methods.evidence import (
-    average_linkage,
-    cluster_reliability,
-    evidence,
-    lwea,
-    lwgp,
-)
+from liftcluster.combination.methods.evidence import cluster_reliability, evidence, lwea, lwgp
 from liftcluster.combination.methods.graph import cspa, hbgf, hgpa, mcla
+from liftcluster.combination.methods.linkage import average_linkage
 from liftcluster.combination.methods.spectral import normalised_cut
 from liftcluster.combination.methods.voting import majority
 from support import oracles_consensus as oracle

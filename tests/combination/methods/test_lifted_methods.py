@@ -1,4 +1,4 @@
-"""Consensus of lifted cluster vectors: k-means, linkage and evidence against brute force and formulas."""
+"""Consensus of lifted cluster vectors: k-means and linkage against brute force and formulas."""
 
 import itertools
 from dataclasses import replace
@@ -16,14 +16,12 @@ from liftcluster.combination.methods import lifted
 from liftcluster.combination.methods.lifted import (
     group_by,
     group_centres,
-    lift_evidence,
     lift_hac,
     lift_km,
     lift_ssd,
-    weighted_ward,
 )
-from liftcluster.combination.methods.tuples import LabelTuples, Profiles, gather
-from support import oracles_consensus as oracle
+from liftcluster.combination.methods.linkage import weighted_ward
+from liftcluster.combination.methods.tuples import LabelTuples
 from support.amount import examples
 from support.consensus_cases import noisy_inputs, separated_blobs
 
@@ -38,9 +36,6 @@ def small_representation(seed, s_each=(3, 2, 3)):
 OPTIONS = {
     "n_init": 2,
     "linkage": "average",
-    "strength": 0.1,
-    "power": 2.0,
-    "placement": 0.5,
     "theta": 0.5,
     "limit": 100,
     "partitioner": "spectral",
@@ -50,7 +45,9 @@ PACKAGES = {"hgpa": "mtkahypar", "cspa": "pymetis", "mcla": "pymetis", "hbgf": "
 
 
 @pytest.mark.parametrize(
-    "method", [m for m in lc.METHODS.values() if m.function], ids=attrgetter("name")
+    "method",
+    [m for m in lc.METHODS.values() if m.needs in ("vectors", "labels")],
+    ids=attrgetter("name"),
 )
 def test_a_method_accepts_exactly_the_options_it_declares(method):
     if method.name in PACKAGES:
@@ -58,10 +55,9 @@ def test_a_method_accepts_exactly_the_options_it_declares(method):
     X, labels = separated_blobs(np.random.default_rng(0), 30, 2, 3)
     inputs = [lc.Partition.from_labels(p) for p in noisy_inputs(np.random.default_rng(1), labels)]
     rep = lc.represent(X, inputs)
-    given = {"rep": rep, "X": X} if method.needs == "labels and vectors" else {}
     first = rep if method.needs == "vectors" else LabelTuples.from_partitions(inputs)
     for name, value in OPTIONS.items():
-        call = partial(method.function, first, 3, rng=np.random.default_rng(0), **given)
+        call = partial(method.function, first, 3, rng=np.random.default_rng(0))
         if name in method.options:
             assert len(call(**{name: value}))
         else:
@@ -71,8 +67,17 @@ def test_a_method_accepts_exactly_the_options_it_declares(method):
     assert method.more_options == (("whole_tuples",) if method.balanced else ())
 
 
-def test_the_medoid_declares_a_measure_and_its_options():
-    assert set(lc.METHODS["medoid"].options) == {"measure", "measure_options"}
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("medoid", {"measure", "measure_options"}),
+        ("lift_places", {"n_neighbours"}),
+        ("lift_walk", {"n_neighbours"}),
+        ("auto", set()),
+    ],
+)
+def test_other_methods_declare_their_options(method, options):
+    assert set(lc.METHODS[method].options) == options
 
 
 def test_lift_km_computes_the_inner_products_once(monkeypatch):
@@ -267,62 +272,6 @@ def test_lift_ssd_equals_its_formula():
         for m, v in zip(rep.masses, rep.vectors, strict=True)
     )
     assert lift_ssd(rep, centres) == pytest.approx(expected)
-
-
-def test_lift_evidence_with_the_discrete_kernel_uses_only_labels():
-    """Positions do not matter, as in evidence accumulation."""
-    rng = np.random.default_rng(0)
-    labels = rng.integers(3, size=60)
-    partitions = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, share=0.1)]
-    rep = lc.represent(None, partitions, kernel="discrete")
-    tuples = LabelTuples.from_partitions(partitions)
-    codes = lift_evidence(tuples, 3, rep=rep, theta=None)
-    assert adjusted_rand_score(labels, codes) > 0.9
-
-
-@pytest.mark.parametrize("limit", [100, 6, 3, 2])
-@pytest.mark.parametrize("theta", [None, 0.4, 0.9])
-def test_lift_evidence_equals_its_formula(theta, limit):
-    """For tuples of labels, or for the groups that replace them beyond the limit."""
-    rng = np.random.default_rng(4)
-    X, labels = separated_blobs(rng, 40, 2, k=3)
-    X = X / 4  # so close that theta and the limit change the clusters
-    inputs = noisy_inputs(rng, labels, m=3, share=0.4)
-    inputs[1][::7] = -1
-    partitions = [lc.Partition.from_labels(p) for p in inputs]
-    rep, tuples = (
-        lc.represent(X, partitions, bandwidth=1.0),
-        LabelTuples.from_partitions(partitions),
-    )
-    groups = gather(Profiles.of(tuples), max(limit, 3))[1][tuples.inverse]
-    ones = [[1.0] * 3] * 3
-    u = ones if theta is None else oracle.reliability(np.column_stack(inputs), theta)
-    Z = np.zeros((groups.max() + 1, rep.n_components))
-    for x, i in itertools.product(range(40), range(3)):
-        if inputs[i][x] >= 0:
-            Z[groups[x]] += u[i][inputs[i][x]] * rep.vectors[3 * i + inputs[i][x]]
-    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-    S = np.minimum(Z @ Z.T, 1)  # rounding
-    expected = oracle.average_linkage(S[np.ix_(groups, groups)], 3)
-    options = {} if theta == 0.4 else {"theta": theta}  # its default
-    found = lift_evidence(tuples, 3, rep=rep, limit=limit, **options)
-    assert oracle.same_clusters(expected, found)
-    assert len(set(found)) == 3
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"theta": 0.0}, ValueError, "theta must be positive"),
-        ({"theta": "small"}, TypeError, "theta must be a number"),
-        ({"limit": 1}, ValueError, "limit must be at least 2"),
-        ({"limit": 2.5}, TypeError, "limit must be an integer"),
-    ],
-)
-def test_bad_settings_of_lift_evidence_are_refused(options, error, message):
-    X, labels = separated_blobs(np.random.default_rng(0), 20, 2, k=2)
-    with pytest.raises(error, match=f"^{message}"):
-        lc.consensus([labels, labels], 2, X, method="lift_evidence", method_options=options)
 
 
 @pytest.mark.parametrize("s_each", [(2, 2), (4, 5), (3, 3, 4)])

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from ..._util.checks import check_count, check_positive
 from ..._util.typing import FloatArray, IntArray, RngLike
 from ..._util.validation import make_rng
+from .linkage import average_linkage
 from .spectral import transfer_cut
 from .tuples import LIMIT, LabelTuples, Profiles, cluster_labelled, gather
-
-_DIGITS = 12  # to which similarities, of order one, are rounded
 
 
 def evidence(tuples: LabelTuples, k: int, *, rng: RngLike = None, limit: int = LIMIT) -> IntArray:
@@ -150,53 +148,6 @@ def cluster_reliability(tuples: LabelTuples, theta: float = 0.4) -> FloatArray:
     entropy = -(p * np.log2(p, out=np.zeros_like(p), where=p > 0)).sum(axis=1)
     with np.errstate(over="ignore"):  # a very small θ
         return np.asarray(np.exp(-entropy / (within > 0).sum(axis=1) / theta))
-
-
-def average_linkage(S: FloatArray, weights: FloatArray, k: int) -> IntArray:
-    r"""k clusters of weighted points by average linkage.
-
-    .. math:: S(A ∪ B, C) = \frac{w(A) S(A, C) + w(B) S(B, C)}{w(A) + w(B)}
-
-    SciPy's linkage takes no weights. Merges are found by nearest-neighbour chains, which give the
-    same tree (average linkage is reducible) in O(t²) time. Overwrites S, a symmetric (t, t) matrix
-    of similarities. These are rounded, so that the order of ties does not depend on the unit of
-    the weights.
-    """
-    w = np.array(weights, dtype=np.float64)
-    t = len(w)
-    np.round(S, _DIGITS, out=S)
-    np.fill_diagonal(S, -np.inf)
-    merges = np.empty((t - 1, 2), dtype=np.int64)
-    height = np.empty(t - 1)
-    alive = np.ones(t, dtype=bool)
-    chain: list[int] = []
-    for step in range(t - 1):
-        if not chain:
-            chain.append(int(alive.argmax()))
-        a, b = _mutual_neighbours(S, chain)
-        merges[step], height[step] = (a, b), S[a, b]
-        row = np.round((w[a] * S[a] + w[b] * S[b]) / (w[a] + w[b]), _DIGITS)
-        row[b] = -np.inf
-        S[b], S[:, b] = row, row
-        S[a], S[:, a] = -np.inf, -np.inf
-        w[b] += w[a]
-        alive[a] = False
-    # Chains find merges out of order. Any t - k merges leave k clusters, since they form a tree.
-    kept = merges[np.argsort(-height, kind="stable")[: t - k]]
-    graph = sp.coo_array((np.ones(len(kept)), kept.T), shape=(t, t))
-    return np.asarray(connected_components(graph, directed=False)[1])
-
-
-def _mutual_neighbours(S: FloatArray, chain: list[int]) -> tuple[int, int]:
-    """Follow nearest neighbours until two are mutual, and remove these from the chain."""
-    while True:
-        a = chain[-1]
-        b = int(S[a].argmax())
-        # Ties go to the previous point, otherwise the chain may not end.
-        if len(chain) > 1 and S[a, chain[-2]] >= S[a, b]:
-            chain.pop()
-            return a, chain.pop()
-        chain.append(b)
 
 
 def link_tuples(

@@ -13,10 +13,11 @@ import numpy as np
 from ...comparison.measures.registry import option_names
 from .evidence import evidence, lwea, lwgp
 from .graph import cspa, hbgf, hgpa, mcla
-from .lifted import lift_evidence, lift_graph, lift_hac, lift_km
+from .lifted import lift_hac, lift_km
+from .places import lift_places, lift_walk
 from .voting import majority
 
-Needs = Literal["vectors", "labels", "labels and vectors", "distances"]
+Needs = Literal["vectors", "labels", "labels and points", "distances", "any"]
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Method:
     name, title : str
     needs : str
         "vectors": groups lifted clusters and assigns points by their similarity to the groups;
-        "labels": uses only the labels; "labels and vectors": both; "distances": chooses one of
-        the inputs.
+        "labels": uses only the labels; "labels and points": the labels and the neighbours of
+        each point; "distances": chooses one of the inputs; "any": chooses one of the methods.
     function : callable or None
     soft : bool
         Uses soft memberships; otherwise partitions are hardened first.
@@ -37,8 +38,6 @@ class Method:
         Finds the number of clusters itself.
     balanced : bool
         Cuts into parts of similar weight; points with equal labels may be separated.
-    bandwidth : str
-        The rule for bandwidth="auto", chosen by benchmarks/consensus.py.
     extra : str or None
         The extra of liftcluster that installs the packages it needs.
     reference : str
@@ -55,7 +54,6 @@ class Method:
     soft: bool = False
     chooses_k: bool = False
     balanced: bool = False
-    bandwidth: str = "median/4"
     extra: str | None = None
     reference: str = ""
     more_options: tuple[str, ...] = ()
@@ -85,22 +83,26 @@ def _label_only(name: str, title: str, function: Any, reference: str, **traits: 
 
 _BALANCED = {"balanced": True, "extra": "graph", "more_options": ("whole_tuples",)}
 _ALL = [
+    Method("auto", "lift_places, lift_walk, lift_km or lwgp, by the data", "any", None, True),
     Method("lift_km", "k-means on lifted clusters", "vectors", lift_km, True, reference=_PAPER),
     Method("lift_hac", "Ward on lifted clusters", "vectors", lift_hac, True, reference=_PAPER),
     Method(
-        "lift_graph",
-        "graph cut with edges between lifted clusters",
-        "labels and vectors",
-        lift_graph,
-        reference=f"ours, after {_HUANG}",
+        "lift_places",
+        "cut of the neighbour graph, edges weighted by labels",
+        "labels and points",
+        lift_places,
+        soft=True,
+        reference="ours, after Zelnik-Manor, Perona (2004)",
+        more_options=("n_neighbours",),
     ),
     Method(
-        "lift_evidence",
-        "evidence accumulation by lifted similarity",
-        "labels and vectors",
-        lift_evidence,
-        bandwidth="median/8",
-        reference="ours, after Fred, Jain (2005)",
+        "lift_walk",
+        "k-means on clusters lifted by random walks",
+        "labels and points",
+        lift_walk,
+        soft=True,
+        reference="ours, after Coifman, Lafon (2006)",
+        more_options=("n_neighbours",),
     ),
     _label_only("cspa", "similarity partitioning by METIS", cspa, _STREHL, **_BALANCED),
     _label_only("hgpa", "hypergraph partitioning by Mt-KaHyPar", hgpa, _STREHL, **_BALANCED),

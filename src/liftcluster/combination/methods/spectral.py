@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +12,11 @@ from ..._util.memory import check_pairs
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
 from .tuples import fill_empty
+
+_DENSE = 400  # vertices up to which a dense matrix is faster than iterations
+_GUARDS = 8  # more vectors than asked for: the last ones converge slowly
+_TOLERANCE, _MAX_ITER = 1e-6, 200
+_ROUNDING = 1e-6  # of 1 − λ, so that rounding is not a gap
 
 
 def transfer_cut(B: Sparse, weights: FloatArray, k: int, *, rng: RngLike = None) -> IntArray:
@@ -74,19 +80,17 @@ def cluster_affinity(B: Sparse, weights: FloatArray) -> tuple[FloatArray, Sparse
     return (B.T @ (sp.diags_array(weights) @ walk)).toarray(), walk
 
 
-def relative_eigengaps(A: FloatArray) -> FloatArray:
-    r"""(s,) relative eigengaps 1 − (1 − λ_k)/(1 − λ_{k+1}) of a graph for k = 1, …, s.
+def relative_eigengaps(values: FloatArray) -> FloatArray:
+    r"""Relative gaps 1 − (1 − λ_k)/(1 − λ_{k+1}) after each but the last eigenvalue of a graph.
 
-    λ are the eigenvalues of the random walk d⁻¹A in decreasing order. The gap is one where the
-    graph has k connected components, and zero where λ_k = λ_{k+1}; the last value is zero.
+    λ are the largest eigenvalues of its random walk, in decreasing order. The gap is one where the
+    graph has k pieces that no edge joins, and zero where λ_k = λ_{k+1}.
 
-    >>> relative_eigengaps(np.array([[1.0, 0, 0], [0, 1, 1], [0, 1, 1]])).round(6).tolist()
+    >>> relative_eigengaps(np.array([1.0, 1.0, 0.5, 0.5])).round(3).tolist()
     [0.0, 1.0, 0.0]
     """
-    scale = np.sqrt(_inverse(A.sum(axis=1)))
-    values = np.linalg.eigvalsh(scale[:, None] * A * scale)[::-1]
-    rate = np.clip(1 - values, 0, 1) + 1e-9  # so that rounding is not a gap
-    return np.append(1 - rate[:-1] / rate[1:], 0.0)
+    rate = np.clip(1 - values, 0, 1) + _ROUNDING
+    return np.asarray(1 - rate[:-1] / rate[1:])
 
 
 def top_eigenvectors(A: FloatArray, k: int) -> FloatArray:
@@ -96,12 +100,66 @@ def top_eigenvectors(A: FloatArray, k: int) -> FloatArray:
     return np.asarray(scale[:, None] * U[:, : -min(k, len(A)) - 1 : -1])
 
 
+class Spectrum(NamedTuple):
+    """The largest eigenvalues of a normalised graph, descending, and their eigenvectors."""
+
+    values: FloatArray  # (k,)
+    vectors: FloatArray  # (p, k)
+
+
+def spectrum_of_graph(
+    edges: Sparse, k: int, rng: np.random.Generator, factor: Sparse | None = None
+) -> Spectrum:
+    r"""The k largest eigenvalues of D⁻¹ᐟ²AD⁻¹ᐟ² for the sparse graph A = E + F Fᵀ.
+
+    D are the row sums of A. Graphs of more than some hundred vertices are never made dense: LOBPCG
+    (Knyazev 2001) multiplies blocks of vectors by E and by the factor F. Unlike Lanczos' method it
+    finds all eigenvectors of pieces that no edge joins, which have the same eigenvalue.
+    """
+    p, factor = edges.shape[0], sp.csr_array((edges.shape[0], 1)) if factor is None else factor
+    degrees = edges.sum(axis=1) + factor @ (factor.T @ np.ones(p))
+    root = sp.diags_array(np.sqrt(_inverse(np.asarray(degrees).ravel())))
+    E, F = sp.csr_array(root @ edges @ root), sp.csr_array(root @ factor)
+    k, width = min(k, p), k + _GUARDS
+    if p <= max(_DENSE, 6 * width):
+        return _dense_spectrum(E, F, k)
+    from scipy.sparse.linalg import LinearOperator, lobpcg
+
+    def multiply(V: FloatArray) -> FloatArray:
+        return np.asarray(E @ V + F @ (F.T @ V))
+
+    A = LinearOperator((p, p), matvec=multiply, matmat=multiply, dtype=np.float64)
+    with warnings.catch_warnings():
+        # Vectors beyond the k-th need not converge.
+        warnings.simplefilter("ignore", UserWarning)
+        values, U = lobpcg(
+            A, rng.standard_normal((p, width)), largest=True, tol=_TOLERANCE, maxiter=_MAX_ITER
+        )
+    if not (np.isfinite(values).all() and np.isfinite(U).all()):
+        return _dense_spectrum(E, F, k)
+    order = np.argsort(-values)[:k]
+    return Spectrum(values[order], U[:, order])
+
+
+def _dense_spectrum(E: Sparse, F: Sparse, k: int) -> Spectrum:
+    from scipy.linalg import eigh
+
+    A = E.toarray() + (F @ F.T).toarray()
+    values, U = eigh(A, subset_by_index=[len(A) - k, len(A) - 1], overwrite_a=True)
+    return Spectrum(values[::-1], U[:, ::-1])
+
+
+def unit_rows(Y: FloatArray) -> FloatArray:
+    """Rows divided by their lengths; rows of zeros stay."""
+    return Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+
+
 def unit_kmeans(Y: FloatArray, weights: FloatArray, k: int, rng: np.random.Generator) -> IntArray:
     """k non-empty clusters of weighted vectors by their directions."""
     from sklearn.cluster import KMeans  # slow to import
     from sklearn.exceptions import ConvergenceWarning
 
-    Y = Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), np.finfo(np.float64).tiny)
+    Y = unit_rows(Y)
     kmeans = KMeans(k, n_init=10, random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():
         # Fewer than k distinct rows: different tuples may have equal eigenvector entries.

@@ -40,7 +40,7 @@ def make_report(
     *,
     measures: Any = None,
     consensus: int | Literal["auto"] | None = None,
-    method: MethodName = "lift_km",
+    method: MethodName = "auto",
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",

@@ -205,6 +205,8 @@ def _consensus_settings(results: Results) -> list[list[str]]:
     if combined is None:
         return []
     rows = [["consensus", f"{combined.method}, n_clusters={results.n_clusters}"]]
+    if combined.decision is not None:
+        rows.append(["chosen because", combined.decision.reason])
     if combined.representation is not None and combined.representation.lift is not None:
         lift = combined.representation.lift
         rows.append(["lift of the consensus", f"{lift.describe()}; {_kernel(lift)}"])

@@ -148,8 +148,15 @@ def _consensus(results: Results, D: FloatArray, names: list[Name]) -> list[Sente
             f"Their consensus has {k} cluster{'s' if k != 1 else ''}{chosen}. It is ",
             *_nearest_and_farthest(D[-1, :-1], names),
             f"; {uncertain:.0%} of the points are uncertain (confidence below {_LOW_CONFIDENCE}).",
-        )
+        ),
+        *_decision(consensus),
     ]
+
+
+def _decision(consensus: Consensus) -> list[Sentence]:
+    if consensus.decision is None:
+        return []
+    return [(f"It was made by {consensus.method}, because {consensus.decision.reason}.",)]
 
 
 def _nearest_and_farthest(distances: FloatArray, names: list[Name]) -> Sentence:

@@ -1,0 +1,1 @@
+"""Quality and cost of consensus clustering on labelled data sets."""

@@ -1,0 +1,99 @@
+"""Peak memory and run time of consensus methods, each in a separate process."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+import liftcluster as lc
+
+from ..labelled import mnist
+from ..timing import peak_memory
+
+__all__ = ["measure_all"]
+
+_ON_IMAGES = ("auto", "lift_km", "lift_places", "lwgp", "evidence", "cspa", "mcla", "hbgf")
+# points, method, number of inputs; those of methods that this version does not have are left out
+RUNS = [
+    *(("mnist", method, 10) for method in _ON_IMAGES),
+    ("million", "auto", 5),
+    ("million", "lift_km", 10),
+]
+K = 10
+
+
+def measure_all(folder: Path) -> Iterator[str]:
+    """Markdown table: 60,000 images of 784 pixels, and a million points in 20 dimensions.
+
+    Total time and the peak memory of the process are from reading the points to the labels, with
+    the inputs, which are mini-batch k-means of 10 clusters. The memory of the consensus is the
+    growth of the process while it is computed. Targets of "auto": 5 s for the images, 20 s for
+    the million points, 2 GiB.
+    """
+    yield (
+        "| points | inputs | method | total time, s | consensus, s | peak memory, GiB "
+        "| of the consensus, GiB | ARI |"
+    )
+    yield "|---|--:|---|--:|--:|--:|--:|--:|"
+    for points, method, m in RUNS:
+        if method in lc.METHODS:
+            yield _in_new_process(points, method, m, folder)
+
+
+def _in_new_process(points: str, method: str, m: int, folder: Path) -> str:
+    """The line of a method, or the last line of its error."""
+    arguments = [points, method, str(m), str(folder)]
+    command = [sys.executable, "-m", "benchmarks.consensus.scale", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    output = done.stdout if done.returncode == 0 else done.stderr
+    return output.strip().splitlines()[-1]
+
+
+def measure(points: str, method: str, m: int, folder: Path) -> str:
+    """A line of the table."""
+    from sklearn.cluster import MiniBatchKMeans
+    from sklearn.metrics import adjusted_rand_score
+
+    start = time.perf_counter()
+    X, classes = POINTS[points](folder)
+    inputs = [MiniBatchKMeans(K, n_init=1, random_state=s).fit(X).labels_ for s in range(m)]
+    inputs_done = time.perf_counter()
+    labels = np.empty(0)
+
+    def work() -> None:
+        nonlocal labels
+        labels = lc.consensus(inputs, K, X, method=method, rng=0).labels
+
+    growth = peak_memory(work) / 2**10  # from MiB
+    end = time.perf_counter()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # Linux counts in KiB
+    size = f"{X.shape[0]:,} × {X.shape[1]} | {m}"
+    times = f"{end - start:.0f} | {end - inputs_done:.1f}"
+    index = adjusted_rand_score(classes, labels)
+    return f"| {size} | {method} | {times} | {peak:.2f} | {growth:.2f} | {index:.2f} |"
+
+
+def _images(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    return mnist(folder, "train")
+
+
+def _million(folder: Path, n: int = 1_000_000) -> tuple[np.ndarray, np.ndarray]:
+    """Ten Gaussians in 20 dimensions."""
+    rng = np.random.default_rng(0)
+    classes = np.arange(n) % 10
+    centres = 1.5 * rng.standard_normal((10, 20))
+    return centres[classes] + rng.standard_normal((n, 20)), classes
+
+
+POINTS = {"mnist": _images, "million": _million}
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    print(measure(sys.argv[1], sys.argv[2], int(sys.argv[3]), Path(sys.argv[4])))

@@ -1,0 +1,224 @@
+"""Who decides a consensus: the points, the labels at their places, or the labels alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._util.arrays import from_device
+from .._util.typing import Array, FloatArray, IntArray, Points
+from ..comparison.measures.pairs import adjusted_rand
+from ..kernels.kernel import CallableKernel, Discrete, Precomputed
+from ..kernels.summary import take_rows
+from ..partitions.contingency import contingency
+from ..partitions.partition import Partition
+from ..partitions.stack import Stack
+from ..representation.representation import Representation
+from .evaluation import unanimous
+from .grouping import group_clusters
+from .methods.evidence import lwgp
+from .methods.neighbours import PlaceGraph, coordinates
+from .methods.places import Places
+from .methods.registry import METHODS, Task
+from .methods.tuples import LabelTuples
+
+_UNANIMOUS = 0.95  # agreement from which the inputs say the same
+_EXPLAINED = 0.8  # share of the agreement that a clustering of the points alone must reach
+_SMOOTH = 0.97  # share of the labels that neighbours predict where inputs come from the points
+_TRUST = 0.8  # how far a clear eigengap lowers the agreement that the graph must reach
+_LOST = 1 / 3  # share of the agreement of labels below which their places are misleading
+_STARTS = 2  # of k-means
+_SUMS = "lift_km"  # needs nothing but the sums of the clusters
+_COMPACT = "k-means of the points"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Which method ``method="auto"`` chose, and why.
+
+    Attributes
+    ----------
+    method : str
+        The method that made the consensus. Another one is used by naming it: ``method=...``.
+    reason : str
+        One sentence with the numbers that decided.
+    agreements : mapping
+        Mean adjusted Rand index of each candidate to the inputs; "k-means of the points" has not
+        seen them.
+    eigengap : float or None
+        How clearly the neighbour graph of the points falls into so many pieces, from 0 to 1.
+    smoothness : float or None
+        Share of the labels of the inputs that the labels of nearest neighbours predict.
+    """
+
+    method: str
+    reason: str
+    agreements: Mapping[str, float]
+    eigengap: float | None = None
+    smoothness: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.method}: {self.reason}"
+
+
+def decide(
+    named: dict[Hashable, Partition],
+    X: Points,
+    rep: Representation | None,
+    k: int,
+    rng: np.random.Generator,
+) -> tuple[Decision, Places | None]:
+    r"""Choose the method for a consensus from the data; no class label is known here.
+
+    With a(c) the mean adjusted Rand index of a partition c to the inputs, γ the relative eigengap
+    of the neighbour graph at k, and b the better one of lift_km and lift_walk:
+
+    1. max(a(b), a(lwgp)) ≥ 0.95: the inputs say the same, and the more similar of both is taken.
+    2. a(lift_places) ≥ (1 − 0.8 γ) a(b): the graph of the points falls into pieces that the inputs
+       do not contradict. Or a(k-means of the points) ≥ 0.8 a(b), or the labels around a point
+       predict 97 % of its labels: the inputs say little that the points alone would not. The
+       points decide: lift_places.
+    3. a(b) < a(lwgp)/3: averages over places lose what the inputs agree on: lwgp.
+    4. Otherwise the inputs know more than the points, and b averages them over places.
+
+    For more than 2,000 points agreement is measured on a sample of so many. Returns the places too,
+    for the methods that need them.
+    """
+    if unanimous(named, k) is not None:
+        method = "lwgp" if rep is None else _SUMS
+        return Decision(method, "all inputs are the same partition, which it returns", {}), None
+    if rep is None:
+        return Decision("lwgp", "there are no points, so the labels decide", {}), None
+    kernel = getattr(rep.lift, "kernel", None)
+    if isinstance(kernel, Discrete):
+        reason = "a discrete kernel knows no neighbours, so the labels decide"
+        return Decision("lwgp", reason, {}), None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of candidates that are not chosen
+        return _decide(named, X, rep, k, rng, has_coordinates=_has_coordinates(kernel))
+
+
+def decide_by_sums(task: Task, why: str) -> tuple[Task, Decision | None]:
+    """Replace "auto" by the method that needs only the sums of clusters."""
+    if task.method.needs != "any":
+        return task, None
+    decision = Decision(_SUMS, f"{why}, so that only sums of clusters are known", {})
+    return task._replace(method=METHODS[_SUMS]), decision
+
+
+def _has_coordinates(kernel: object) -> bool:
+    return not isinstance(kernel, Precomputed | CallableKernel)
+
+
+def _decide(
+    named: dict[Hashable, Partition],
+    X: Points,
+    rep: Representation,
+    k: int,
+    rng: np.random.Generator,
+    *,
+    has_coordinates: bool,
+) -> tuple[Decision, Places]:
+    places = Places.of(Stack(named), X, rep, k, rng=rng)
+    if k == 1:
+        return Decision(_SUMS, "one cluster was asked for", {}), places
+    if places.graph.p <= k:
+        reason = f"the points are in only {places.graph.p} different places, so the labels decide"
+        return Decision("lwgp", reason, {}), places
+    sample = _Sample.of(named, X, places.graph)
+    if not sample.inputs:
+        reason = "so few points are labelled that a sample of 2,000 has none of them"
+        return Decision(_SUMS, reason, {}), places
+    a = {
+        "lift_places": sample.agreement(places.pieces[0][sample.place]),
+        "lift_walk": sample.agreement(places.walk_scores.argmax(axis=1)[sample.place]),
+        "lift_km": sample.agreement(_by_vectors(rep, sample.X, k, rng)),
+        "lwgp": sample.agreement(_by_labels(sample, k, rng)),
+    }
+    if has_coordinates:
+        a[_COMPACT] = sample.agreement(_by_kmeans(sample.X, k, rng))
+    method, reason = _choose(a, places.eigengap, places.smoothness)
+    return Decision(method, reason, a, places.eigengap, places.smoothness), places
+
+
+def _choose(a: dict[str, float], gap: float, smoothness: float) -> tuple[str, str]:
+    """The rule of :func:`decide`, in words."""
+    by_place = max("lift_walk", "lift_km", key=a.__getitem__)
+    best, labels, graph = max(a[by_place], 1e-3), a["lwgp"], a["lift_places"]
+    if max(best, labels) >= _UNANIMOUS:
+        method = by_place if best >= labels else "lwgp"
+        return method, f"the inputs say nearly the same (agreement {a[method]:.2f} with them)"
+    if graph >= (1 - _TRUST * gap) * best:
+        return "lift_places", (
+            f"the neighbour graph of the points, cut into pieces (eigengap {gap:.2f}), agrees with "
+            f"the inputs by {graph:.2f}, and {by_place} by {best:.2f}"
+        )
+    if (compact := a.get(_COMPACT, 0.0)) >= _EXPLAINED * best:
+        return "lift_places", (
+            "the inputs say little that the points alone would not: k-means of the points agrees "
+            f"with them by {compact:.2f}, {by_place} by {best:.2f}; so the neighbour graph decides"
+        )
+    if smoothness >= _SMOOTH:
+        return "lift_places", (
+            "the inputs say little that the points alone would not: nearest neighbours predict "
+            f"{smoothness:.0%} of the labels; so the neighbour graph decides"
+        )
+    if best < _LOST * labels:
+        return "lwgp", (
+            f"labels alone agree with the inputs by {labels:.2f}, averages over places only by "
+            f"{best:.2f}: the clusters are not visible in the points"
+        )
+    return by_place, (
+        f"the inputs know more than the points alone, whose graph agrees with them by "
+        f"{graph:.2f} and k-means by {a.get(_COMPACT, 0.0):.2f}; averaged over places they agree "
+        f"by {best:.2f}"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Some points with their labels and places; all of them if they are few."""
+
+    X: Points
+    inputs: list[Partition]
+    place: IntArray
+
+    @classmethod
+    def of(cls, named: dict[Hashable, Partition], X: Points, graph: PlaceGraph) -> _Sample:
+        if graph.is_whole:
+            return cls(X, list(named.values()), graph.near[:, 0])
+        rows = graph.rows
+        inputs = [
+            Partition.from_labels(p.labels[rows], p.weights[rows])
+            for p in named.values()
+            if (p.labels[rows] >= 0).any()
+        ]
+        return cls(take_rows(X, rows), inputs, np.arange(graph.p))
+
+    def agreement(self, labels: Array) -> float:
+        """Mean adjusted Rand index to the inputs, over the points that each of them labels."""
+        weights = self.inputs[0].weights
+        found = Partition.from_labels(labels, weights)
+        return float(np.mean([1 - adjusted_rand(contingency(p, found)) for p in self.inputs]))
+
+
+def _by_vectors(rep: Representation, X: Points, k: int, rng: np.random.Generator) -> IntArray:
+    """lift_km, of the points of a sample."""
+    assert rep.lift is not None
+    centres: FloatArray = group_clusters(Task(METHODS["lift_km"], {}, rng), k, rep)
+    return np.asarray(from_device(rep.lift.scores(X, centres))).argmax(axis=1)
+
+
+def _by_labels(sample: _Sample, k: int, rng: np.random.Generator) -> IntArray:
+    tuples = LabelTuples.from_partitions(sample.inputs)
+    return lwgp(tuples, k, rng=rng)[tuples.inverse]
+
+
+def _by_kmeans(X: Points, k: int, rng: np.random.Generator) -> IntArray:
+    from sklearn.cluster import KMeans
+
+    model = KMeans(k, n_init=_STARTS, random_state=int(rng.integers(2**31)))
+    return np.asarray(model.fit(coordinates(X)).labels_)

@@ -1,0 +1,94 @@
+"""Hierarchical clustering of weighted vectors and similarities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
+
+from ..._util.typing import FloatArray, IntArray
+
+_DIGITS = 12  # to which similarities, of order one, are rounded
+
+
+def weighted_ward(V: FloatArray, weights: FloatArray, k: int) -> IntArray:
+    """k groups of weighted vectors by Ward's method."""
+    return next(ward_groupings(V, weights, k))
+
+
+def ward_groupings(V: FloatArray, weights: FloatArray, most: int) -> Iterator[IntArray]:
+    """Groupings by weighted Ward into ``most``, ``most`` - 1, …, 1 groups."""
+    centres, w = np.array(V), np.array(weights, dtype=np.float64)
+    codes = np.arange(len(V))
+    cost = _ward_costs(centres, w, centres, w)
+    np.fill_diagonal(cost, np.inf)
+    alive = np.ones(len(V), dtype=bool)
+    for k in range(len(V), 0, -1):
+        if k <= most:
+            yield np.unique(codes, return_inverse=True)[1]
+        if k == 1:
+            return
+        a, b = np.unravel_index(cost.argmin(), cost.shape)
+        centres[a] = (w[a] * centres[a] + w[b] * centres[b]) / (w[a] + w[b])
+        w[a] += w[b]
+        codes[codes == b] = a
+        alive[b] = False
+        cost[b], cost[:, b] = np.inf, np.inf
+        row = np.where(alive, _ward_costs(centres[[a]], w[[a]], centres, w)[0], np.inf)
+        row[a] = np.inf
+        cost[a], cost[:, a] = row, row
+
+
+def average_linkage(S: FloatArray, weights: FloatArray, k: int) -> IntArray:
+    r"""k clusters of weighted points by average linkage.
+
+    .. math:: S(A ∪ B, C) = \frac{w(A) S(A, C) + w(B) S(B, C)}{w(A) + w(B)}
+
+    SciPy's linkage takes no weights. Merges are found by nearest-neighbour chains, which give the
+    same tree (average linkage is reducible) in O(t²) time. Overwrites S, a symmetric (t, t) matrix
+    of similarities. These are rounded, so that the order of ties does not depend on the unit of
+    the weights.
+    """
+    w = np.array(weights, dtype=np.float64)
+    t = len(w)
+    np.round(S, _DIGITS, out=S)
+    np.fill_diagonal(S, -np.inf)
+    merges = np.empty((t - 1, 2), dtype=np.int64)
+    height = np.empty(t - 1)
+    alive = np.ones(t, dtype=bool)
+    chain: list[int] = []
+    for step in range(t - 1):
+        if not chain:
+            chain.append(int(alive.argmax()))
+        a, b = _mutual_neighbours(S, chain)
+        merges[step], height[step] = (a, b), S[a, b]
+        row = np.round((w[a] * S[a] + w[b] * S[b]) / (w[a] + w[b]), _DIGITS)
+        row[b] = -np.inf
+        S[b], S[:, b] = row, row
+        S[a], S[:, a] = -np.inf, -np.inf
+        w[b] += w[a]
+        alive[a] = False
+    # Chains find merges out of order. Any t - k merges leave k clusters, since they form a tree.
+    kept = merges[np.argsort(-height, kind="stable")[: t - k]]
+    graph = sp.coo_array((np.ones(len(kept)), kept.T), shape=(t, t))
+    return np.asarray(connected_components(graph, directed=False)[1])
+
+
+def _mutual_neighbours(S: FloatArray, chain: list[int]) -> tuple[int, int]:
+    """Follow nearest neighbours until two are mutual, and remove these from the chain."""
+    while True:
+        a = chain[-1]
+        b = int(S[a].argmax())
+        # Ties go to the previous point, otherwise the chain may not end.
+        if len(chain) > 1 and S[a, chain[-2]] >= S[a, b]:
+            chain.pop()
+            return a, chain.pop()
+        chain.append(b)
+
+
+def _ward_costs(A: FloatArray, a: FloatArray, B: FloatArray, b: FloatArray) -> FloatArray:
+    harmonic = np.multiply.outer(a, b) / np.add.outer(a, b)
+    return np.asarray(harmonic * cdist(A, B, "sqeuclidean"))

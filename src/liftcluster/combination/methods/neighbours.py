@@ -1,0 +1,203 @@
+"""The graph of places: distinct points, or landmarks among them, joined to their neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..._util.arrays import row_blocks, to_numpy
+from ..._util.typing import Array, FloatArray, IntArray, Points, Sparse
+from ...kernels.kernel import CallableKernel, Discrete, Precomputed
+from ...kernels.shift_invariant import Kernel
+from ...kernels.summary import take_rows
+from ...lifts.native import MOST_NEAREST, can_use_kernels, nearest_places
+
+NEIGHBOURS = 10
+LANDMARKS = 2000  # vertices at most: eigenvectors of sparse graphs of this size take 0.1 s
+_LOCAL = 7  # the neighbour whose distance is the local scale
+_COMMON = 0.2  # exponent of the common scale in every bandwidth
+_TINY = 1e-300
+_SAFE = {4: 1e15, 8: 1e100}  # coordinates up to this size have squares in floats of so many bytes
+
+# (points, K) -> distances and positions of the K nearest places, in ascending order
+Search = Callable[[Any, int], tuple[FloatArray, IntArray]]
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceGraph:
+    r"""p places joined to their K nearest neighbours, and how near each point is to them.
+
+    .. math:: κ(x, y) = \exp\Bigl(-\frac{‖x - y‖^2}{σ_x σ_y}\Bigr), \quad
+              σ_x = s_x^{0.8} \operatorname{median}(s)^{0.2}
+
+    with s_x the distance of x to its seventh neighbour, after Zelnik-Manor and Perona,
+    Self-tuning spectral clustering (NIPS 2004); the median keeps isolated points isolated. κ is
+    zero for pairs of which neither is among the K nearest of the other. Points in the same place
+    are one vertex, and points of weight zero are none.
+
+    Attributes
+    ----------
+    rows : (p,) int array
+        One row of X in each place.
+    edges : (p, p) sparse array
+        κ, symmetric.
+    near : (n, q) int array
+        The places nearest to each point; the one it is in (q = 1) if every place is a vertex.
+    steps : (n, q) array
+        κ between each point and these, relative to the nearest.
+    """
+
+    rows: IntArray
+    edges: Sparse
+    near: IntArray
+    steps: Array
+
+    @property
+    def p(self) -> int:
+        return len(self.rows)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every place is a vertex."""
+        return self.near.shape[1] == 1
+
+    @classmethod
+    def of(
+        cls,
+        X: Points,
+        weights: FloatArray,
+        rng: np.random.Generator,
+        *,
+        kernel: Kernel | None = None,
+        n_neighbours: int = NEIGHBOURS,
+        n_landmarks: int = LANDMARKS,
+    ) -> PlaceGraph:
+        """The graph of these points; landmarks are drawn if there are too many.
+
+        Neighbours are the nearest in Euclidean distance; for objects without coordinates, which
+        only a kernel compares, the nearest in its feature space.
+        """
+        if isinstance(kernel, Discrete):
+            raise ValueError(
+                "a discrete kernel knows only equal and different points, not which are near; "
+                'use another kernel, or method="lwgp"'
+            )
+        by_kernel = isinstance(kernel, Precomputed | CallableKernel)
+        points = kernel.points(X, len(weights)) if by_kernel and kernel else coordinates(X)
+        counted = np.flatnonzero(weights > 0)
+        some = counted
+        if is_sampled := len(counted) > n_landmarks:
+            some = np.sort(rng.choice(counted, n_landmarks, replace=False))
+        rows, place = some, np.arange(len(some))
+        if not by_kernel:
+            _, first, place = np.unique(
+                points[some], axis=0, return_index=True, return_inverse=True
+            )
+            rows, place = some[first], place.ravel()
+        find = _search(points, rows, kernel if by_kernel else None)
+        edges, scales = _edges(find, points, rows, n_neighbours)
+        if is_sampled:
+            near, steps = _join(find, points, scales, n_neighbours)
+        else:
+            near, steps = np.zeros((len(weights), 1), dtype=np.int32), np.ones((len(weights), 1))
+            near[some, 0] = place
+            if len(left_out := np.flatnonzero(weights <= 0)):
+                near[left_out] = find(take_rows(points, left_out), 1)[1]
+        return cls(rows, edges, near, steps)
+
+    def blocks(self) -> Iterator[tuple[slice, Sparse]]:
+        """Blocks of rows of the (n, p) matrix of steps; rows sum to one."""
+        n, q = self.near.shape
+        for rows in row_blocks(n, 4 * q):
+            steps, size = self.steps[rows], rows.stop - rows.start
+            steps = steps / steps.sum(axis=1, keepdims=True)
+            parts = (steps.ravel(), self.near[rows].ravel(), np.arange(size + 1) * q)
+            yield rows, sp.csr_array(parts, shape=(size, self.p))
+
+
+def coordinates(X: Points) -> Array:
+    """Points in main memory, in units in which squares neither overflow nor underflow."""
+    points = to_numpy(X, "X")
+    if points.dtype != np.float32:
+        points = points.astype(np.float64, copy=False)
+    largest, safe = float(np.abs(points).max(initial=0.0)), _SAFE[points.dtype.itemsize]
+    if largest == 0 or 1 / safe < largest < safe:
+        return points
+    return np.asarray(points / points.dtype.type(largest))
+
+
+def _search(points: Points, rows: IntArray, kernel: Kernel | None) -> Search:
+    """How the nearest of the places are found."""
+    places = take_rows(points, rows)
+    if kernel is not None:
+        return partial(_nearest_by_kernel, kernel, places, kernel.diagonal(places))
+    from sklearn.neighbors import NearestNeighbors
+
+    # Centred: distances by matrix products lose digits far from the origin.
+    centre = places.mean(axis=0)
+    index = NearestNeighbors().fit(places - centre)
+
+    def find(block: Array, K: int) -> tuple[FloatArray, IntArray]:
+        if len(block) > len(rows) and K <= MOST_NEAREST and can_use_kernels(block):
+            return nearest_places(block, places, K)
+        return index.kneighbors(block - centre, n_neighbors=K)
+
+    return find
+
+
+def _nearest_by_kernel(
+    kernel: Kernel, places: Points, norms: FloatArray, block: Points, K: int
+) -> tuple[FloatArray, IntArray]:
+    """Distances in the feature space, ‖φ(x) − φ(y)‖² = κ(x, x) + κ(y, y) − 2κ(x, y)."""
+    squares = kernel.diagonal(block)[:, None] + norms - 2 * kernel(block, places)
+    near = np.argsort(squares, axis=1, kind="stable")[:, :K]
+    found = np.take_along_axis(squares, near, axis=1)
+    return np.sqrt(np.maximum(found, 0)), near
+
+
+def _edges(
+    find: Search, points: Points, rows: IntArray, n_neighbours: int
+) -> tuple[Sparse, FloatArray]:
+    """κ between places, and their bandwidths σ."""
+    p = len(rows)
+    if p == 1:
+        return sp.csr_array((1, 1)), np.ones(1)
+    K = min(n_neighbours, p - 1)
+    distances, near = find(take_rows(points, rows), K + 1)
+    # Each place is among its own neighbours, though not always first where some are as near.
+    own = near == np.arange(p)[:, None]
+    own[~own.any(axis=1), -1] = True
+    distances, near = distances[~own].reshape(p, K), near[~own].reshape(p, K)
+    scales = _bandwidths(distances)
+    values = np.exp(-(distances**2) / np.maximum(scales[:, None] * scales[near], _TINY))
+    one_way = sp.csr_array((values.ravel(), near.ravel(), np.arange(p + 1) * K), shape=(p, p))
+    return sp.csr_array((one_way + one_way.T) / 2), scales
+
+
+def _bandwidths(distances: FloatArray) -> FloatArray:
+    local = distances[:, min(_LOCAL, distances.shape[1]) - 1]
+    middle = float(np.median(local))
+    return np.maximum(local, 1e-3 * middle) ** (1 - _COMMON) * middle**_COMMON
+
+
+def _join(
+    find: Search, points: Points, scales: FloatArray, n_neighbours: int
+) -> tuple[IntArray, Array]:
+    """The nearest places of every point, and κ to them relative to the nearest."""
+    n, K = len(points), min(n_neighbours, len(scales))
+    near, steps = np.empty((n, K), dtype=np.int32), np.empty((n, K), dtype=np.float32)
+    middle = float(np.median(scales))
+    for rows in row_blocks(n, 8 * K):
+        distances, near[rows] = find(points[rows], K)
+        local = distances[:, min(_LOCAL, K) - 1]
+        own = np.maximum(local, 1e-3 * middle) ** (1 - _COMMON) * middle**_COMMON
+        squares = distances**2
+        squares -= squares[:, :1]  # the nearest one counts, however far it is
+        squares /= np.maximum(own[:, None] * scales[near[rows]], _TINY)
+        steps[rows] = np.exp(-squares)
+    return near, steps
