@@ -255,6 +255,17 @@ def test_weights_count_in_agreements():
     assert weighted.eigengap == pytest.approx(copied.eigengap, abs=1e-9)
 
 
+@pytest.mark.parametrize("factor", [0.01, 1 / 3, 1e6])
+def test_unit_of_weights_does_not_change_the_decision(factor):
+    X, inputs, _ = stripes(np.random.default_rng(2), 200)
+    weights = np.arange(200) % 3 + 1.0
+    one = lc.consensus(inputs, 2, X, weights=weights, rng=0)
+    # reported: ValueError, pair counts take a weight as a number of points
+    two = lc.consensus(inputs, 2, X, weights=factor * weights, rng=0)
+    assert two.method == one.method
+    np.testing.assert_array_equal(two.labels, one.labels)
+
+
 @pytest.mark.parametrize("case", [rings, hidden, stripes, compact])
 def test_sentence_names_the_numbers_that_decided(case):
     X, inputs, _ = case(np.random.default_rng(0), 300)

@@ -13,7 +13,7 @@ from .._util.typing import Array, FloatArray, IntArray, Points
 from ..comparison.measures.pairs import adjusted_rand
 from ..kernels.kernel import CallableKernel, Discrete, Precomputed
 from ..kernels.summary import take_rows
-from ..partitions.contingency import contingency
+from ..partitions.contingency import Contingency, contingency
 from ..partitions.partition import Partition
 from ..partitions.stack import Stack
 from ..representation.representation import Representation
@@ -202,7 +202,17 @@ class _Sample:
         """Mean adjusted Rand index to the inputs, over the points that each of them labels."""
         weights = self.inputs[0].weights
         found = Partition.from_labels(labels, weights)
-        return float(np.mean([1 - adjusted_rand(contingency(p, found)) for p in self.inputs]))
+        return float(np.mean([_adjusted_rand(contingency(p, found)) for p in self.inputs]))
+
+
+def _adjusted_rand(overlap: Contingency) -> float:
+    """The adjusted Rand index; of infinitely many points where weights are not counts of points."""
+    if overlap.is_counts or overlap.self_pairs is not None:
+        return 1 - adjusted_rand(overlap)
+    shares = (overlap.cells[2], overlap.rows, overlap.columns)
+    both, in_a, in_b = (float(((x / overlap.total) ** 2).sum()) for x in shares)
+    most = (in_a + in_b) / 2
+    return (both - in_a * in_b) / (most - in_a * in_b) if most > in_a * in_b else 1.0
 
 
 def _by_vectors(rep: Representation, X: Points, k: int, rng: np.random.Generator) -> IntArray:
