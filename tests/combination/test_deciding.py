@@ -96,6 +96,19 @@ def test_method_is_chosen_by_what_the_points_show(case, k, methods, least, n):
     assert least is None or adjusted_rand_score(truth, found.labels) >= least
 
 
+def test_points_do_not_overrule_inputs_that_agree():
+    """Borders where the points have none, and classes that overlap too much to be seen."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(1500, 2))
+    found = lc.consensus([X[:, 0] < border for border in (0.10, 0.12, 0.15)], 2, X, rng=0)
+    assert found.method != "lift_places"
+    assert adjusted_rand_score(found.labels, X[:, 0] < 0.12) > 0.7
+    truth = np.arange(800) % 2
+    X = rng.standard_normal((800, 3)) + 1.5 * truth[:, None] * [1, 0, 0]
+    found = lc.consensus(noisy_inputs(rng, truth, m=8, share=0.2), 2, X, rng=0)
+    assert adjusted_rand_score(found.labels, truth) > 0.9
+
+
 @WORSE
 def test_errors_of_annotators_are_averaged_over_places():
     X, inputs, truth = stripes(np.random.default_rng(0), 600)
@@ -136,9 +149,12 @@ def agreements(**values):
         # neighbours that predict nearly all labels
         ({"lift_km": 0.5, "lwgp": 0.6, "smoothness": 0.971}, 0.0, 0.0, "lift_places"),
         ({"lift_km": 0.5, "lwgp": 0.6, "smoothness": 0.969}, 0.0, 0.0, "lift_km"),
+        ({"lift_km": 0.7, "lwgp": 0.81, "smoothness": 0.99}, 0.0, 0.0, "lift_km"),
         # labels, which places lose
-        ({"lift_km": 0.2, "lift_walk": 0.1, "lwgp": 0.61}, 0.0, 0.0, "lwgp"),
-        ({"lift_km": 0.2, "lift_walk": 0.1, "lwgp": 0.59}, 0.0, 0.0, "lift_km"),
+        ({"lift_km": 0.29, "lift_walk": 0.1, "lwgp": 0.5}, 0.0, 0.0, "lwgp"),
+        ({"lift_km": 0.31, "lift_walk": 0.1, "lwgp": 0.5}, 0.0, 0.0, "lift_km"),
+        ({"lift_km": 0.1, "lift_places": 0.29, "lwgp": 0.5}, 1.0, 0.29, "lwgp"),
+        ({"lift_km": 0.1, "lift_places": 0.31, "lwgp": 0.5}, 1.0, 0.0, "lift_places"),
         ({"lift_km": -0.1, "lift_walk": -0.2, "lift_places": -0.1, "lwgp": 0.3}, 0.5, -0.1, "lwgp"),
     ],
 )
@@ -234,12 +250,18 @@ def test_agreements_are_mean_adjusted_rand_indices(n, missing):
     if missing:
         inputs[0][::4] = -1
     decision = lc.consensus(inputs, 2, X, rng=0).decision
-    labels = {m: lc.consensus(inputs, 2, X, method=m, rng=0).labels for m in CANDIDATES}
+    labels = {m: lc.consensus(inputs, 2, X, method=m, rng=0).labels for m in CANDIDATES[:3]}
     labels[COMPACT] = KMeans(2, n_init=10, random_state=0).fit(X).labels_
     for name, found in labels.items():
         mean = np.mean([adjusted_rand_score(p[p >= 0], found[p >= 0]) for p in inputs])
         # A sample of 2,000 points has other candidates, and indices with errors of 1/√2000.
         assert decision.agreements[name] == pytest.approx(mean, abs=1e-3 if n == 300 else 0.05)
+    left_out = []
+    for i, p in enumerate(inputs):
+        found = lc.consensus(inputs[:i] + inputs[i + 1 :], 2, method="lwgp", rng=0).labels
+        left_out.append(adjusted_rand_score(p[p >= 0], found[p >= 0]))
+    mean = np.mean(left_out)
+    assert decision.agreements["lwgp"] == pytest.approx(mean, abs=1e-3 if n == 300 else 0.05)
 
 
 def test_weights_count_in_agreements():
@@ -260,7 +282,6 @@ def test_unit_of_weights_does_not_change_the_decision(factor):
     X, inputs, _ = stripes(np.random.default_rng(2), 200)
     weights = np.arange(200) % 3 + 1.0
     one = lc.consensus(inputs, 2, X, weights=weights, rng=0)
-    # reported: ValueError, pair counts take a weight as a number of points
     two = lc.consensus(inputs, 2, X, weights=factor * weights, rng=0)
     assert two.method == one.method
     np.testing.assert_array_equal(two.labels, one.labels)

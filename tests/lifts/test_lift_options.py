@@ -89,3 +89,12 @@ def test_options_without_effect_are_refused(options, message, two_partitions):
     with pytest.raises(ValueError, match=message):
         lc.distance(a, b, X, **options)
     lc.distance(a, b, X, kernel=lc.Gaussian(5.0), bandwidth=5.0)  # equal values are accepted
+
+
+@pytest.mark.parametrize("settings", [lc.Fourier, lc.Structured, lc.Nystroem])
+def test_small_integers_of_numpy_are_counts_like_any_other(settings):
+    small = settings(np.int8(100))
+    assert type(small.n_components) is int
+    assert small == settings(100)
+    X = np.random.default_rng(0).standard_normal((200, 3))
+    assert lc.make_lift(X, lift=small, rng=0).n_components == 100

@@ -30,11 +30,11 @@ def combine_labels(
     method, options, rng = task.method, dict(task.options), task.rng
     weights = next(iter(named.values())).weights
     assert method.function is not None
-    if (agreed := unanimous(named, k)) is not None:
-        return agreed
     if method.needs == "labels and points":
         assert rep is not None
         places = places or Places.of(Stack(named), X, rep, k, rng=rng, **options)
+        if (agreed := unanimous(named, k)) is not None:
+            return agreed
         found = Partition.from_labels(by_first_appearance(method.function(places))[1], weights)
         if found.k < min(k, places.graph.p):
             warn(f"{k} clusters were asked for, but only {found.k} are the best for some point")
@@ -47,4 +47,4 @@ def combine_labels(
         largest = weights.sum() / (k * _PIECES_OF_A_PART) if many else 0.0
         tuples = tuples.split(largest, weights, rng)
     labels = method.function(tuples, k, rng=rng, **options)[tuples.inverse]
-    return Partition.from_labels(labels, weights)
+    return unanimous(named, k) or Partition.from_labels(labels, weights)

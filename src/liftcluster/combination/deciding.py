@@ -26,11 +26,14 @@ from .methods.registry import METHODS, Task
 from .methods.tuples import LabelTuples
 
 _UNANIMOUS = 0.95  # agreement from which the inputs say the same
+_SAME = 0.02  # difference of two agreements that are the same: not all inputs are left out
 _EXPLAINED = 0.8  # share of the agreement that a clustering of the points alone must reach
 _SMOOTH = 0.97  # share of the labels that neighbours predict where inputs come from the points
 _TRUST = 0.8  # how far a clear eigengap lowers the agreement that the graph must reach
-_LOST = 1 / 3  # share of the agreement of labels below which their places are misleading
+_LOST = 0.6  # share of the agreement of labels below which their places are misleading
+_CLEAR = 0.8  # agreement of inputs that neighbours may not overrule
 _STARTS = 2  # of k-means
+_HELD_OUT = 5  # inputs that those of the others are compared with, at most
 _SUMS = "lift_km"  # needs nothing but the sums of the clusters
 _COMPACT = "k-means of the points"
 
@@ -46,8 +49,8 @@ class Decision:
     reason : str
         One sentence with the numbers that decided.
     agreements : mapping
-        Mean adjusted Rand index of each candidate to the inputs; "k-means of the points" has not
-        seen them.
+        Mean adjusted Rand index of each candidate to the inputs; that of lwgp to inputs that were
+        left out of it. "k-means of the points" has seen none.
     eigengap : float or None
         How clearly the neighbour graph of the points falls into so many pieces, from 0 to 1.
     smoothness : float or None
@@ -73,15 +76,17 @@ def decide(
 ) -> tuple[Decision, Places | None]:
     r"""Choose the method for a consensus from the data; no class label is known here.
 
-    With a(c) the mean adjusted Rand index of a partition c to the inputs, γ the relative eigengap
+    With a(c) the mean adjusted Rand index of a partition c to the inputs (of lwgp, which would
+    follow the errors of few inputs, to inputs that are left out), γ the relative eigengap
     of the neighbour graph at k, and b the better one of lift_km and lift_walk:
 
     1. max(a(b), a(lwgp)) ≥ 0.95: the inputs say the same, and the more similar of both is taken.
-    2. a(lift_places) ≥ (1 − 0.8 γ) a(b): the graph of the points falls into pieces that the inputs
+    2. max(a(b), a(lift_places), a(k-means of the points)) < 0.6 a(lwgp): whatever uses places loses
+       what the inputs agree on: lwgp.
+    3. a(lift_places) ≥ (1 − 0.8 γ) a(b): the graph of the points falls into pieces that the inputs
        do not contradict. Or a(k-means of the points) ≥ 0.8 a(b), or the labels around a point
-       predict 97 % of its labels: the inputs say little that the points alone would not. The
-       points decide: lift_places.
-    3. a(b) < a(lwgp)/3: averages over places lose what the inputs agree on: lwgp.
+       predict 97 % of its labels where the inputs agree less than 0.8: they say little that the
+       points alone would not. The points decide: lift_places.
     4. Otherwise the inputs know more than the points, and b averages them over places.
 
     For more than 2,000 points agreement is measured on a sample of so many. Returns the places too,
@@ -136,7 +141,7 @@ def _decide(
         "lift_places": sample.agreement(places.pieces[0][sample.place]),
         "lift_walk": sample.agreement(places.walk_scores.argmax(axis=1)[sample.place]),
         "lift_km": sample.agreement(_by_vectors(rep, sample.X, k, rng)),
-        "lwgp": sample.agreement(_by_labels(sample, k, rng)),
+        "lwgp": _agreement_of_labels(sample, k, rng),
     }
     if has_coordinates:
         a[_COMPACT] = sample.agreement(_by_kmeans(sample.X, k, rng))
@@ -149,31 +154,32 @@ def _choose(a: dict[str, float], gap: float, smoothness: float) -> tuple[str, st
     by_place = max("lift_walk", "lift_km", key=a.__getitem__)
     best, labels, graph = max(a[by_place], 1e-3), a["lwgp"], a["lift_places"]
     if max(best, labels) >= _UNANIMOUS:
-        method = by_place if best >= labels else "lwgp"
+        method = by_place if best >= labels - _SAME else "lwgp"
         return method, f"the inputs say nearly the same (agreement {a[method]:.2f} with them)"
+    compact = a.get(_COMPACT, 0.0)
+    if max(best, graph, compact) < _LOST * labels:
+        return "lwgp", (
+            f"labels alone agree with the inputs by {labels:.2f}, whatever uses places only by "
+            f"{max(best, graph, compact):.2f}: the clusters are not visible in the points"
+        )
     if graph >= (1 - _TRUST * gap) * best:
         return "lift_places", (
             f"the neighbour graph of the points, cut into pieces (eigengap {gap:.2f}), agrees with "
             f"the inputs by {graph:.2f}, and {by_place} by {best:.2f}"
         )
-    if (compact := a.get(_COMPACT, 0.0)) >= _EXPLAINED * best:
+    if compact >= _EXPLAINED * best:
         return "lift_places", (
             "the inputs say little that the points alone would not: k-means of the points agrees "
             f"with them by {compact:.2f}, {by_place} by {best:.2f}; so the neighbour graph decides"
         )
-    if smoothness >= _SMOOTH:
+    if smoothness >= _SMOOTH and max(best, labels) < _CLEAR:
         return "lift_places", (
             "the inputs say little that the points alone would not: nearest neighbours predict "
             f"{smoothness:.0%} of the labels; so the neighbour graph decides"
         )
-    if best < _LOST * labels:
-        return "lwgp", (
-            f"labels alone agree with the inputs by {labels:.2f}, averages over places only by "
-            f"{best:.2f}: the clusters are not visible in the points"
-        )
     return by_place, (
         f"the inputs know more than the points alone, whose graph agrees with them by "
-        f"{graph:.2f} and k-means by {a.get(_COMPACT, 0.0):.2f}; averaged over places they agree "
+        f"{graph:.2f} and k-means by {compact:.2f}; averaged over places they agree "
         f"by {best:.2f}"
     )
 
@@ -222,9 +228,19 @@ def _by_vectors(rep: Representation, X: Points, k: int, rng: np.random.Generator
     return np.asarray(from_device(rep.lift.scores(X, centres))).argmax(axis=1)
 
 
-def _by_labels(sample: _Sample, k: int, rng: np.random.Generator) -> IntArray:
-    tuples = LabelTuples.from_partitions(sample.inputs)
-    return lwgp(tuples, k, rng=rng)[tuples.inverse]
+def _agreement_of_labels(sample: _Sample, k: int, rng: np.random.Generator) -> float:
+    """Mean adjusted Rand index of lwgp of all inputs but one to that one.
+
+    Of all inputs, labels alone would repeat the errors of few of them, and agree with these.
+    """
+    found = []
+    for i in range(min(len(sample.inputs), _HELD_OUT)):
+        one = sample.inputs[i : i + 1]
+        others = sample.inputs[:i] + sample.inputs[i + 1 :] or one
+        tuples = LabelTuples.from_partitions(others)
+        labels = lwgp(tuples, k, rng=rng)[tuples.inverse]
+        found.append(_Sample(sample.X, one, sample.place).agreement(labels))
+    return float(np.mean(found))
 
 
 def _by_kmeans(X: Points, k: int, rng: np.random.Generator) -> IntArray:

@@ -56,7 +56,7 @@ class Fourier:
 
     def __post_init__(self) -> None:
         check_choice(self.sampling, ("auto", *SAMPLINGS), "sampling")
-        _check_size(self.n_components, self.tol)
+        _check_size(self, self.tol)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Structured:
     tol: float | None = None
 
     def __post_init__(self) -> None:
-        _check_size(self.n_components, self.tol)
+        _check_size(self, self.tol)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Grid:
     def __post_init__(self) -> None:
         if self.error is not None and self.n_components is not None:
             raise ValueError("a grid takes either error or n_components, not both")
-        _check_size(self.n_components)
+        _check_size(self)
         if self.error is not None and not check_positive(self.error, "error") < 1:
             raise ValueError(f"error must lie in (0, 1), got {self.error}")
 
@@ -130,7 +130,7 @@ class Nystroem:
     n_components: int | None = None
 
     def __post_init__(self) -> None:
-        _check_size(self.n_components)
+        _check_size(self)
 
 
 LiftSettings: TypeAlias = Exact | Fourier | Structured | Grid | Nystroem
@@ -155,12 +155,14 @@ def as_lift_settings(lift: Any) -> LiftSettings | Literal["auto"]:
     )
 
 
-def _check_size(n_components: int | None, tol: float | None = None) -> None:
+def _check_size(settings: Any, tol: float | None = None) -> None:
+    n_components = settings.n_components
     if n_components is not None and tol is not None:
         raise ValueError(
             "give either n_components or tol, which takes as many features as it needs"
         )
     if n_components is not None:
-        check_count(n_components, "n_components")
+        # As int: products of small NumPy integers would overflow.
+        object.__setattr__(settings, "n_components", check_count(n_components, "n_components"))
     if tol is not None:
         check_positive(tol, "tol")
