@@ -180,7 +180,8 @@ def nearest_places(X: Array, places: Array, k: int) -> tuple[FloatArray, IntArra
         for start in range(rows.start, rows.stop, _PROJECTED_ROWS):
             block = slice(start, min(start + _PROJECTED_ROWS, rows.stop))
             U = X[block] - centre
-            values = (U / unit).astype(np.float32) @ single.T
+            rows_of_block = np.multiply(U, 1 / unit, dtype=np.float32, casting="same_kind")
+            values = rows_of_block @ single.T
             values -= half_squares
             compiled.nearest(len(U), *L.shape, k, values, U, L, positions[block], squares[block])
 

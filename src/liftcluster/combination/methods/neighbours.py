@@ -125,7 +125,8 @@ def coordinates(X: Points) -> Array:
     points = to_numpy(X, "X")
     if points.dtype != np.float32:
         points = points.astype(np.float64, copy=False)
-    largest, safe = float(np.abs(points).max(initial=0.0)), _SAFE[points.dtype.itemsize]
+    # Not of absolute values, which would be a copy.
+    largest, safe = float(max(points.max(), -points.min())), _SAFE[points.dtype.itemsize]
     if largest == 0 or 1 / safe < largest < safe:
         return points
     return np.asarray(points / points.dtype.type(largest))
