@@ -21,7 +21,7 @@ __all__ = ["INPUTS", "combine_inputs", "kmeans_task", "linkage_labels", "plan_co
 
 LINKAGES = ("single", "average", "complete", "ward")
 INPUTS = ("k-means", *LINKAGES)
-# Methods of the literature that the paper does not compare; ours are in docs/consensus.md.
+# Methods of the literature that the paper does not compare.
 OTHERS = ("hbgf", "lwea", "lwgp", "evidence", "majority", "medoid")
 # The default bandwidth of distances, and that of the consensus methods.
 BANDWIDTHS = {"lift_emd": "median", "lift_emd_narrow": "median/4"}

@@ -146,6 +146,9 @@ class Consensus:
     def predict(self, X: Points, *, out: Any = None, progress: bool | None = None) -> Any:
         """Consensus cluster of each point: that of the largest ⟨φ(x), v⟩.
 
+        For the points of the consensus itself these are its labels if it was made by lift_km or
+        lift_hac; other methods use more than the place of a point, and a few may differ.
+
         Parameters
         ----------
         X : (n, d) array-like or source of blocks
