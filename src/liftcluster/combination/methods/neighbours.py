@@ -37,8 +37,8 @@ class PlaceGraph:
 
     with s_x the distance of x to its seventh neighbour, after Zelnik-Manor and Perona,
     Self-tuning spectral clustering (NIPS 2004); the median keeps isolated points isolated. κ is
-    zero for pairs of which neither is among the K nearest of the other. Points in the same place
-    are one vertex, and points of weight zero are none.
+    zero for pairs of which neither is among the K nearest of the other, and halved where only one
+    is. Points in the same place are one vertex, and points of weight zero are none.
 
     Attributes
     ----------

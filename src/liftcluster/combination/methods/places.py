@@ -41,9 +41,10 @@ def lift_places(places: Places) -> IntArray:
     with κ the kernel of the neighbour graph (:class:`PlaceGraph`), φ its lift, F the share of a
     cluster among the labels around x (C' are the clusters of the same partition), u the coherence
     of a cluster and g the co-association of two places, one where the labels around both are the
-    same. ε = 0.05 and τ = 0.001: the points decide where their neighbour graph falls into pieces,
-    the labels weigh its edges and join what has no edges. The normalised cut is by k eigenvectors
-    of D⁻¹ᐟ²AD⁻¹ᐟ², rows of unit length, and k-means.
+    same. In F, a place counts as its own neighbour, as near as its nearest; a tie of 10⁻⁵ between
+    all places orders pieces that nothing else joins. ε = 0.05 and τ = 0.001: the points decide
+    where their neighbour graph falls into pieces, the labels weigh its edges and join what has no
+    edges. The normalised cut is by k eigenvectors of D⁻¹ᐟ²AD⁻¹ᐟ², rows of unit length, and k-means.
 
     Above 2,000 places, so many are drawn as landmarks. The labels of all points count in F, and
     a point takes the mean of the eigenvectors at its nearest landmarks, weighted by κ and g. Linear
