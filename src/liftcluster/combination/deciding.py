@@ -11,7 +11,7 @@ import numpy as np
 from .._util.arrays import from_device
 from .._util.typing import Array, FloatArray, IntArray, Points
 from ..comparison.measures.pairs import adjusted_rand
-from ..kernels.kernel import CallableKernel, Discrete, Precomputed
+from ..kernels.kernel import Discrete
 from ..kernels.summary import take_rows
 from ..partitions.contingency import Contingency, contingency
 from ..partitions.partition import Partition
@@ -20,7 +20,7 @@ from ..representation.representation import Representation
 from .evaluation import unanimous
 from .grouping import group_clusters
 from .methods.evidence import lwgp
-from .methods.neighbours import PlaceGraph, coordinates
+from .methods.neighbours import PlaceGraph, coordinates, has_coordinates
 from .methods.places import Places
 from .methods.registry import METHODS, Task
 from .methods.tuples import LabelTuples
@@ -103,7 +103,7 @@ def decide(
         return Decision("lwgp", reason, {}), None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of candidates that are not chosen
-        return _decide(named, X, rep, k, rng, has_coordinates=_has_coordinates(kernel))
+        return _decide(named, X, rep, k, rng, with_kmeans=has_coordinates(kernel))
 
 
 def decide_by_sums(task: Task, why: str) -> tuple[Task, Decision | None]:
@@ -114,10 +114,6 @@ def decide_by_sums(task: Task, why: str) -> tuple[Task, Decision | None]:
     return task._replace(method=METHODS[_SUMS]), decision
 
 
-def _has_coordinates(kernel: object) -> bool:
-    return not isinstance(kernel, Precomputed | CallableKernel)
-
-
 def _decide(
     named: dict[Hashable, Partition],
     X: Points,
@@ -125,7 +121,7 @@ def _decide(
     k: int,
     rng: np.random.Generator,
     *,
-    has_coordinates: bool,
+    with_kmeans: bool,
 ) -> tuple[Decision, Places]:
     places = Places.of(Stack(named), X, rep, k, rng=rng)
     if k == 1:
@@ -143,7 +139,7 @@ def _decide(
         "lift_km": sample.agreement(_by_vectors(rep, sample.X, k, rng)),
         "lwgp": _agreement_of_labels(sample, k, rng),
     }
-    if has_coordinates:
+    if with_kmeans:
         a[_COMPACT] = sample.agreement(_by_kmeans(sample.X, k, rng))
     method, reason = _choose(a, places.eigengap, places.smoothness)
     return Decision(method, reason, a, places.eigengap, places.smoothness), places

@@ -87,7 +87,7 @@ class PlaceGraph:
                 "a discrete kernel knows only equal and different points, not which are near; "
                 'use another kernel, or method="lwgp"'
             )
-        by_kernel = isinstance(kernel, Precomputed | CallableKernel)
+        by_kernel = not has_coordinates(kernel)
         points = kernel.points(X, len(weights)) if by_kernel and kernel else coordinates(X)
         counted = np.flatnonzero(weights > 0)
         some = counted
@@ -118,6 +118,11 @@ class PlaceGraph:
             steps = steps / steps.sum(axis=1, keepdims=True)
             parts = (steps.ravel(), self.near[rows].ravel(), np.arange(size + 1) * q)
             yield rows, sp.csr_array(parts, shape=(size, self.p))
+
+
+def has_coordinates(kernel: Kernel | None) -> bool:
+    """Whether a kernel compares points with coordinates, and not indices or other objects."""
+    return not isinstance(kernel, Precomputed | CallableKernel)
 
 
 def coordinates(X: Points) -> Array:
