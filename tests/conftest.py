@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -31,6 +32,13 @@ for name in ("SIGINT", "SIGHUP", "SIGTERM"):
     number = getattr(signal, name, None)
     if number is not None and signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
+
+
+def pytest_sessionfinish():
+    """Write what coverage has recorded: pytest-xdist kills workers that do not stop in 10 s."""
+    coverage = sys.modules.get("coverage") if workers else None
+    if coverage is not None and (recording := coverage.Coverage.current()):
+        recording.save()
 
 
 @pytest.fixture(scope="session", autouse=True)
