@@ -113,7 +113,14 @@ def _lift_of(X: Any, lift: str, **options: Any) -> list[Any]:
     return [made.sums(X, np.eye(3)[A]), made.scores(X, np.ones((1, made.n_components)))]
 
 
+def _thirds(X: Any) -> Any:
+    """A clusterer: thirds of the points by their first coordinate."""
+    ranks = np.argsort(np.argsort(np.asarray(X)[:, 0], kind="stable"))
+    return ranks * 3 // len(ranks)
+
+
 KERNELS = ("gaussian", "laplace", "cauchy", "matern")
+_FEW = ("one point", "two points")
 CALLS: dict[str, list[Call]] = {
     "points": [
         *_measures("X", needs="vectors"),
@@ -132,6 +139,9 @@ CALLS: dict[str, list[Call]] = {
         Call("bandwidth_profile", lambda X: lc.bandwidth_profile(A, B, X, bandwidths=3, rng=0).values),
         Call("cluster_distance", lambda X: lc.cluster_distance(A == 0, B == 0, X)),
         Call("significance", lambda X: lc.significance(A, B, X, n_permutations=3, lift=lc.Fourier(8), rng=0).null),
+        Call("stability of runs", lambda X: lc.stability(X, [A, B], reference=A, lift=lc.Fourier(8), rng=0).clusters),
+        Call("stability of a function", lambda X: lc.stability(X, _thirds, n_replicates=2, lift=lc.Fourier(8), rng=0).clusters, by_length=True, takes=lambda name: name not in _FEW),
+        Call("choose", lambda X: lc.choose(X, {"a": A, "b": B}, lift=lc.Fourier(8), rng=0).curve),
         Call("make_report", lambda X: lc.make_report({"a": A, "b": B}, X, rng=0), by_length=True),
         Call("base_partitions", lambda X: lc.base_partitions(X, 3, rng=0)),
         Call("base_partitions by k-means", lambda X: lc.base_partitions(X, 3, "kmeans", rng=0, n_partitions=2)),
@@ -154,6 +164,8 @@ CALLS: dict[str, list[Call]] = {
         Call("distance_matrix", lambda a: lc.distance_matrix({"a": a, "b": B}, X)),
         Call("significance", lambda b: lc.significance(A, b, X, n_permutations=3, lift=lc.Fourier(8), rng=0).null),
         Call("significance by rand", lambda b: lc.significance(A, b, measure="rand", n_permutations=3, rng=0).null),
+        Call("stability", lambda a: lc.stability(X, [a, B], reference=A, lift=lc.Fourier(8), rng=0).clusters),
+        Call("reference of stability", lambda a: lc.stability(X, [A, B], reference=lc.as_partition(a), lift=lc.Fourier(8), rng=0).clusters),
         Call("bandwidth_profile", lambda a: lc.bandwidth_profile(a, B, X, bandwidths=3).values),
         Call("make_report", lambda a: lc.make_report({"a": a, "b": B}, X, rng=0)),
         Call("LiftedConsensus", lambda a: _fitted(X, [a, B])),
@@ -193,6 +205,7 @@ CALLS: dict[str, list[Call]] = {
         Call("base_partitions", lambda k: lc.base_partitions(X, k, rng=0)),
         Call("n_partitions", lambda k: lc.base_partitions(X, 2, "kmeans", rng=0, n_partitions=k)),
         Call("n_permutations", lambda k: lc.significance(A, B, X, n_permutations=k, lift=lc.Fourier(8), rng=0).null),
+        Call("n_replicates", lambda k: lc.stability(X, _thirds, n_replicates=k, null=False, lift=lc.Fourier(8), rng=0).clusters),
         Call("bandwidths", lambda k: lc.bandwidth_profile(A, B, X, bandwidths=k).values, takes=lambda name: name not in ("a list", "an array")),
         Call("n_components_for points", lambda n: lc.n_components_for(0.1, 0.1, n)),
         Call("n_sample", lambda k: lc.bandwidth(X, n_sample=k)),
@@ -234,6 +247,7 @@ CALLS: dict[str, list[Call]] = {
         Call("bandwidth", lambda v: lc.represent(X, A, bandwidth=v), takes=lambda name: name != "a number"),
         Call("rule", lambda v: lc.bandwidth(X, v)),
         Call("metric", lambda v: lc.bandwidth(X, metric=v)),
+        Call("resample", lambda v: lc.stability(X, _thirds, resample=v, n_replicates=2)),
         Call("kind", lambda v: lc.base_partitions(X, 3, v)),
         Call("linkage", lambda v: lc.consensus([A, B], 3, X, method="lift_hac", method_options={"linkage": v})),
         Call("method of a report", lambda v: lc.make_report({"a": A, "b": B}, X, method=v)),
@@ -249,6 +263,7 @@ CALLS: dict[str, list[Call]] = {
         Call("compare", lambda rng: lc.compare(A, B, X, lift="fourier", rng=rng)),
         Call("consensus", lambda rng: lc.consensus([A, B], 3, X, rng=rng)),
         Call("significance", lambda rng: lc.significance(A, B, X, n_permutations=3, lift=lc.Fourier(8), rng=rng).null),
+        Call("stability", lambda rng: lc.stability(X, [A, B], lift=lc.Fourier(8), rng=rng).clusters),
         Call("base_partitions", lambda rng: lc.base_partitions(X, 3, rng=rng)),
         Call("bandwidth_profile", lambda rng: lc.bandwidth_profile(A, B, X, bandwidths=3, rng=rng).values),
         Call("make_report", lambda rng: lc.make_report({"a": A, "b": B}, X, rng=rng), takes=lambda name: name != "none"),
@@ -260,6 +275,7 @@ CALLS: dict[str, list[Call]] = {
         Call("make_lift", lambda p: lc.make_lift(X, p, lift="exact")),
         Call("distance_matrix", lambda p: lc.distance_matrix(p, X)),
         Call("distance_matrix by vi", lambda p: lc.distance_matrix(p, measure="vi")),
+        Call("stability", lambda p: lc.stability(X, p, reference=A, lift=lc.Fourier(8), rng=0).clusters),
         Call("LiftedConsensus", lambda p: lc.LiftedConsensus(3, clusterer="hac").fit(X, partitions=p).consensus_, takes=lambda name: name != "nothing"),
     ],
     "masses": [
@@ -320,6 +336,7 @@ def test_every_function_gives_a_correct_result_or_a_clear_error(adversary):
 
 def test_every_public_function_is_tested_with_adversaries():
     values = {"MEASURES", "METHODS", "Measure", "Method", "Lift", "Comparison", "Consensus"}
+    values |= {"Choice", "Stability"}
     values |= {"Profile", "Report", "Representation", "Significance", "Transport", "Discrete"}
     values |= {"Blocks", "TableScan", "Tally", "Exact"}
     elsewhere = {

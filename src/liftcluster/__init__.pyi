@@ -17,6 +17,10 @@ from .comparison.permutation import Significance as Significance
 from .comparison.permutation import significance as significance
 from .comparison.profile import Profile as Profile
 from .comparison.profile import bandwidth_profile as bandwidth_profile
+from .comparison.resampling.assessing import stability as stability
+from .comparison.resampling.choosing import Choice as Choice
+from .comparison.resampling.choosing import choose as choose
+from .comparison.resampling.result import Stability as Stability
 from .comparison.transport import Transport as Transport
 from .comparison.transport import emd as emd
 from .estimators import ClusterLifter as ClusterLifter

@@ -60,6 +60,12 @@ def all_plots(found, combined, D):
         "points": lambda **ax: lc.plot.points(X, PAIR[0], **ax),
         "composition": lambda **ax: lc.plot.composition(combined, **ax),
         "profile": lambda **ax: lc.plot.profile(lc.bandwidth_profile(*PAIR, X, bandwidths=5), **ax),
+        "stability": lambda **ax: lc.plot.stability(
+            lc.stability(X, CLUSTERINGS, reference=PAIR[0], rng=0), **ax
+        ),
+        "choice": lambda **ax: lc.plot.choice(
+            lc.choose(X, dict(enumerate(CLUSTERINGS.values())), rng=0), **ax
+        ),
         "curve": lambda **ax: lc.plot.curve(
             lc.consensus(CLUSTERINGS, "auto", X, rng=0).curve, **ax
         ),

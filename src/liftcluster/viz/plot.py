@@ -30,8 +30,10 @@ from .drawing import (
     write_in_cell,
 )
 from .layout import embed_distances, project_points
+from .stability_plots import choice, stability
 
 __all__ = [
+    "choice",
     "clusterings_map",
     "composition",
     "curve",
@@ -40,6 +42,7 @@ __all__ = [
     "plan",
     "points",
     "profile",
+    "stability",
 ]
 
 _MAX_WITH_NUMBERS = 12  # rows of a heat map with numbers in its cells

@@ -1,0 +1,116 @@
+"""Stability from clusterings that exist already, of the same points or of other samples."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..._util.arrays import from_device
+from ..._util.typing import FloatArray, IntArray, Points
+from ...kernels.summary import n_points
+from ...lifts.base import FeatureLift, Lift
+from ...partitions.partition import Partition
+from ...partitions.stack import Stack
+from ...representation.representation import Representation
+from ..measures.lifted import lift_emd_matrix
+from .matching import Lifted, match
+from .outcomes import Outcome, Tally, assess
+from .replicates import Replicate
+from .structureless import random_regions
+
+_NULL_RUNS = 20
+
+
+def is_samples(runs: Any) -> bool:
+    """Whether these are pairs (X, labels) rather than labels."""
+    if isinstance(runs, Mapping) or not isinstance(runs, Sequence) or isinstance(runs, str):
+        return False
+    return bool(runs) and all(
+        isinstance(pair, tuple) and len(pair) == 2 and np.ndim(pair[0]) == 2 for pair in runs
+    )
+
+
+def medoid(lift: Lift, X: Points, named: dict[Hashable, Partition]) -> Hashable:
+    """The run with the least sum of LiftEMD to the others."""
+    stack = Stack(named)
+    rep = Representation(
+        sums=lift.sums(X, stack),
+        cluster_weights=stack.cluster_weights,
+        total_weights=stack.total_weights,
+        owner=stack.owner,
+        cluster_names=stack.cluster_names,
+        partition_names=tuple(named),
+        lift=lift,
+    )
+    return list(named)[int(lift_emd_matrix(rep).sum(axis=1).argmin())]
+
+
+def null_of_runs(
+    lift: Lift, X: Points, partition: Partition, sizes: list[int], rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Stability of the whole and of each cluster if the runs were random regions."""
+    ones = np.ones(partition.n)
+    found = (
+        Replicate(ones, random_regions(X, k, rng), ones > 0, k)
+        for k in np.resize(np.maximum(sizes, 1), _NULL_RUNS)
+    )
+    outcome = assess(lift, X, partition.labels, partition.k, found, partition.weights)
+    return outcome.whole, np.nanmean(outcome.values, axis=0)
+
+
+def assess_samples(
+    lift: Lift,
+    X: Points,
+    partition: Partition,
+    samples: list[tuple[Points, Partition]],
+    rng: np.random.Generator,
+    *,
+    with_null: bool,
+) -> tuple[Outcome, FloatArray, FloatArray]:
+    """Compare clusterings of other points with the reference, by where the clusters are.
+
+    A mean of n lifted points is longer than that of their population, by a part that is estimated
+    from the points and taken away. Returns the stability of random regions as well.
+    """
+    reference = _lift_sample(lift, X, partition)
+    tally, null = Tally(partition.labels, partition.k), Tally(partition.labels, partition.k)
+    everywhere = np.ones(partition.n, dtype=bool)
+    for Y, other in samples:
+        lifted = _lift_sample(lift, Y, other)
+        nearest: IntArray = np.asarray(from_device(lift.assign(X, _unit(lifted.sums))))
+        tally.add(match(reference, lifted), None, nearest, everywhere)
+    for number in range(_NULL_RUNS if with_null else 0):
+        Y, other = samples[number % len(samples)]
+        regions = Partition.from_labels(random_regions(Y, other.k, rng))
+        found = match(reference, _lift_sample(lift, Y, regions))
+        null.add(found, None, np.full(partition.n, -1), ~everywhere)
+    if not with_null:
+        return tally.finish(), np.empty(0), np.zeros(partition.k)
+    by_chance = null.finish()
+    return tally.finish(), by_chance.whole, np.nanmean(by_chance.values, axis=0)
+
+
+def _lift_sample(lift: Lift, X: Points, partition: Partition) -> Lifted:
+    if partition.n != n_points(X):
+        raise ValueError(f"a sample has {n_points(X)} points and {partition.n} labels")
+    sums = lift.sums(X, partition)
+    weights = partition.cluster_weights
+    noise = partition.total_weight - float(weights.sum())
+    corrections = None
+    if isinstance(lift, FeatureLift):
+        # Σ w² (‖φ‖² − ‖Φ/W‖²), the variance of Φ(C), by its unbiased estimate.
+        w = partition.weights
+        R = partition.memberships.multiply(w[:, None]).power(2).tocsr()
+        squares = np.asarray(R.T @ lift.squared_norms(X)).ravel()
+        size = np.asarray(R.sum(axis=0)).ravel()
+        mean_square = np.einsum("ij,ij->i", sums, sums) / weights**2
+        count = weights**2 / size  # points that count
+        factor = count / np.maximum(count - 1, 1e-9)
+        corrections = np.where(count > 1.5, (squares - size * mean_square) * factor, 0.0)
+    return Lifted(sums, weights, max(noise, 0.0), corrections)
+
+
+def _unit(V: FloatArray) -> FloatArray:
+    return V / np.maximum(np.linalg.norm(V, axis=1), 1e-300)[:, None]

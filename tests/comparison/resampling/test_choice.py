@@ -1,0 +1,100 @@
+"""The choice of a setting by stability."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import AgglomerativeClustering, KMeans
+
+import liftcluster as lc
+from liftcluster.comparison.resampling.choosing import Choice
+from liftcluster.comparison.resampling.outcomes import Outcome
+from liftcluster.comparison.resampling.result import Stability
+
+CENTRES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [7.0, 7.0]])
+
+
+def blobs(n=240):
+    rng = np.random.default_rng(0)
+    which = np.arange(n) % 4
+    return CENTRES[which] + 0.7 * rng.standard_normal((n, 2)), which
+
+
+@pytest.mark.parametrize(
+    "source",
+    [KMeans(n_init=3), lambda X, n_clusters: AgglomerativeClustering(n_clusters).fit(X).labels_],
+    ids=["estimator", "function"],
+)
+def test_the_number_of_blobs_is_chosen(source):
+    X, _ = blobs()
+    found = lc.choose(X, source, {"n_clusters": range(2, 7)}, n_replicates=8, rng=0)
+    assert found.best == {"n_clusters": 4}
+    assert found.stability.reference.k == 4
+    assert found.curve[2] > 0.95
+    assert found.curve.shape == (5,)
+    low, high = found.intervals.T
+    assert (low <= found.curve).all()
+    assert (found.curve <= high).all()
+
+
+def test_several_runs_for_each_setting_are_compared_with_each_other():
+    X, which = blobs()
+    rng = np.random.default_rng(0)
+
+    def runs(k):
+        return [KMeans(k, n_init=1, random_state=s).fit(X).labels_ for s in range(6)]
+
+    exact = [rng.permutation(4)[which] for _ in range(6)]
+    found = lc.choose(X, {3: runs(3), 4: exact, 6: runs(6)}, rng=0)
+    assert found.best == 4
+    assert found.curve[1] == pytest.approx(1)
+
+
+def test_one_run_for_each_setting_is_compared_with_its_neighbours():
+    X, which = blobs()
+    same = {"a": which, "b": which, "c": np.arange(240) // 20}
+    found = lc.choose(X, same, rng=0)
+    assert found.best == "a"
+    assert [each.n_replicates for each in found.stabilities] == [1, 2, 1]
+
+
+def fake(value):
+    """A stability whose whole is this, without a null."""
+    reference = lc.Partition.from_labels([0, 1])
+    nothing = np.zeros((1, 2))
+    outcome = Outcome(
+        nothing, np.array([value]), np.zeros(1), None, np.eye(2), np.ones(2), np.ones(2)
+    )
+    return Stability(reference, outcome, np.empty(0), 0.0, "")
+
+
+def test_flat_stretches_are_settings_in_a_row_with_almost_equal_values():
+    values = [0.1, 0.5, 0.52, 0.54, 0.9, 0.2, 0.22]
+    found = Choice(tuple("abcdefg"), tuple(map(fake, values)))
+    assert found.stretches == [["b", "c", "d"], ["f", "g"]]
+    assert found.best == "e"
+
+
+def test_the_choice_shows_itself():
+    X, which = blobs()
+    found = lc.choose(X, {"a": which, "b": which, "c": np.minimum(which, 2)}, rng=0)
+    assert str(found).splitlines()[0].startswith("> a: ")
+    assert "<table" in found._repr_html_()
+    np.testing.assert_array_equal(found.to_frame()["stability"], found.curve)
+    np.testing.assert_allclose(found.plot().lines[0].get_ydata(), found.curve)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X: lc.choose(X, KMeans()), "settings must say what to try"),
+        (lambda X: lc.choose(X, KMeans(), {"n_clusters": 3}), "must be a sequence"),
+        (lambda X: lc.choose(X, KMeans(), {"n_clusters": []}), "no values"),
+        (lambda X: lc.choose(X, {"a": [0, 1] * 10}), "at least two runs"),
+        (lambda X: lc.choose(X, {"a": [0, 1] * 10}, {"k": [2]}), "cannot apply"),
+        (lambda X: lc.choose(X, 3, {"k": [2]}), "clusterer"),
+        (lambda X: lc.choose(X, KMeans(), {"k": [2]}), "Invalid parameter"),
+    ],
+)
+def test_invalid_input_gets_one_clear_error(call, message):
+    X, _ = blobs(20)
+    with pytest.raises((TypeError, ValueError), match=message):
+        call(X)
