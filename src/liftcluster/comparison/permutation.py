@@ -32,7 +32,8 @@ _NULL_COMPONENTS = 512  # features for the test: chance is not a matter of the t
 class Significance:
     """Where a distance stands among those to labels assigned at random.
 
-    A small p-value means that the two clusterings are *related*. It does not say that they differ.
+    A small p-value means that the two clusterings are *related*. It does not say that they differ:
+    for that, see :func:`liftcluster.drift`.
 
     Attributes
     ----------
@@ -101,7 +102,8 @@ def significance(
     The null hypothesis is that the labels of b were assigned at random. A small p-value means that
     the clusterings are related: nearer to each other than chance explains. It is no sign of a
     difference. Clusterings of two samples of one population are related, and get the smallest
-    p-value there is.
+    p-value there is; whether two samples differ more than sampling noise explains is what
+    :func:`liftcluster.drift` tests.
 
     The labels (or rows of memberships, and noise) of b are permuted among its points, which keeps
     the sizes of its clusters. Lifted measures use one map of random features for the distance and
