@@ -142,6 +142,7 @@ CALLS: dict[str, list[Call]] = {
         Call("stability of runs", lambda X: lc.stability(X, [A, B], reference=A, lift=lc.Fourier(8), rng=0).clusters),
         Call("stability of a function", lambda X: lc.stability(X, _thirds, n_replicates=2, lift=lc.Fourier(8), rng=0).clusters, by_length=True, takes=lambda name: name not in _FEW),
         Call("choose", lambda X: lc.choose(X, {"a": A, "b": B}, lift=lc.Fourier(8), rng=0).curve),
+        Call("drift", lambda X: lc.drift(X, X, (A, B), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=0).null["lift_emd"]),
         Call("make_report", lambda X: lc.make_report({"a": A, "b": B}, X, rng=0), by_length=True),
         Call("base_partitions", lambda X: lc.base_partitions(X, 3, rng=0)),
         Call("base_partitions by k-means", lambda X: lc.base_partitions(X, 3, "kmeans", rng=0, n_partitions=2)),
@@ -166,6 +167,7 @@ CALLS: dict[str, list[Call]] = {
         Call("significance by rand", lambda b: lc.significance(A, b, measure="rand", n_permutations=3, rng=0).null),
         Call("stability", lambda a: lc.stability(X, [a, B], reference=A, lift=lc.Fourier(8), rng=0).clusters),
         Call("reference of stability", lambda a: lc.stability(X, [A, B], reference=lc.as_partition(a), lift=lc.Fourier(8), rng=0).clusters),
+        Call("drift", lambda a: lc.drift(X, X, (a, a), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=0).null["lift_emd"]),
         Call("bandwidth_profile", lambda a: lc.bandwidth_profile(a, B, X, bandwidths=3).values),
         Call("make_report", lambda a: lc.make_report({"a": a, "b": B}, X, rng=0)),
         Call("LiftedConsensus", lambda a: _fitted(X, [a, B])),
@@ -193,6 +195,7 @@ CALLS: dict[str, list[Call]] = {
         Call("compare", lambda w: lc.compare(A, B, X, weights=w)),
         Call("distance_matrix", lambda w: lc.distance_matrix([A, B], X, weights=w)),
         Call("significance", lambda w: lc.significance(lc.as_partition(A, w), lc.as_partition(B, w), X, n_permutations=3, lift=lc.Fourier(8), rng=0).null),
+        Call("drift", lambda w: lc.drift(X, X, (lc.as_partition(A, w), lc.as_partition(A, w)), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=0).null["lift_emd"]),
         Call("bandwidth_profile", lambda w: lc.bandwidth_profile(A, B, X, weights=w, bandwidths=3).values),
         Call("cluster_distance", lambda w: lc.cluster_distance(A == 0, B == 0, X, weights=w)),
         Call("make_report", lambda w: lc.make_report({"a": A, "b": B}, X, weights=w, rng=0)),
@@ -206,6 +209,7 @@ CALLS: dict[str, list[Call]] = {
         Call("n_partitions", lambda k: lc.base_partitions(X, 2, "kmeans", rng=0, n_partitions=k)),
         Call("n_permutations", lambda k: lc.significance(A, B, X, n_permutations=k, lift=lc.Fourier(8), rng=0).null),
         Call("n_replicates", lambda k: lc.stability(X, _thirds, n_replicates=k, null=False, lift=lc.Fourier(8), rng=0).clusters),
+        Call("n_splits", lambda k: lc.drift(X, X, (A, B), n_splits=k, lift=lc.Fourier(8), rng=0).null["lift_emd"]),
         Call("bandwidths", lambda k: lc.bandwidth_profile(A, B, X, bandwidths=k).values, takes=lambda name: name not in ("a list", "an array")),
         Call("n_components_for points", lambda n: lc.n_components_for(0.1, 0.1, n)),
         Call("n_sample", lambda k: lc.bandwidth(X, n_sample=k)),
@@ -238,6 +242,8 @@ CALLS: dict[str, list[Call]] = {
         Call("measure of a matrix", lambda v: lc.distance_matrix([A, B], X, measure=v)),
         Call("measure of significance", lambda v: lc.significance(A, B, X, measure=v, n_permutations=3)),
         Call("measures", lambda v: lc.compare(A, B, X, measures=v), takes=lambda name: name not in ("a list", "an array", "a mapping")),
+        Call("measures of drift", lambda v: lc.drift(X, X, (A, B), measures=v, n_splits=3), takes=lambda name: name not in ("a list", "an array", "a mapping")),
+        Call("source of drift", lambda v: lc.drift(X, X, v, n_splits=3)),
         Call("method", lambda v: lc.consensus([A, B], 3, X, method=v)),
         Call("kernel", lambda v: lc.represent(X, A, kernel=v)),
         Call("lift", lambda v: lc.represent(X, A, lift=v)),
@@ -264,6 +270,7 @@ CALLS: dict[str, list[Call]] = {
         Call("consensus", lambda rng: lc.consensus([A, B], 3, X, rng=rng)),
         Call("significance", lambda rng: lc.significance(A, B, X, n_permutations=3, lift=lc.Fourier(8), rng=rng).null),
         Call("stability", lambda rng: lc.stability(X, [A, B], lift=lc.Fourier(8), rng=rng).clusters),
+        Call("drift", lambda rng: lc.drift(X, X, (A, B), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=rng).null["lift_emd"]),
         Call("base_partitions", lambda rng: lc.base_partitions(X, 3, rng=rng)),
         Call("bandwidth_profile", lambda rng: lc.bandwidth_profile(A, B, X, bandwidths=3, rng=rng).values),
         Call("make_report", lambda rng: lc.make_report({"a": A, "b": B}, X, rng=rng), takes=lambda name: name != "none"),
@@ -336,7 +343,7 @@ def test_every_function_gives_a_correct_result_or_a_clear_error(adversary):
 
 def test_every_public_function_is_tested_with_adversaries():
     values = {"MEASURES", "METHODS", "Measure", "Method", "Lift", "Comparison", "Consensus"}
-    values |= {"Choice", "Stability"}
+    values |= {"Choice", "Drift", "Stability"}
     values |= {"Profile", "Report", "Representation", "Significance", "Transport", "Discrete"}
     values |= {"Blocks", "TableScan", "Tally", "Exact"}
     elsewhere = {

@@ -147,6 +147,8 @@ MISTAKES = [
     ('lc.consensus([a, b], n_clusters="3", X=X)', 'Argument "n_clusters" to "consensus"'),
     ('lc.consensus([a, b], "3", X)', 'Argument 2 to "consensus"'),
     ('lc.significance(a, b, X, n_jobs=2)', 'Unexpected keyword argument "n_jobs"'),
+    ('lc.drift(X, X, KMeans(2), measures="lift_end")', 'Argument "measures" to "drift"'),
+    ('lc.drift(X, X, 3)', 'Argument 3 to "drift"'),
 ]  # fmt: skip
 GIVEN = """
 import numpy as np
@@ -179,6 +181,9 @@ found = lc.consensus(rep, 2, X, out=np.empty(3, dtype=int))
 k: int = found.n_clusters
 print(found.labels, found.composition[0], found.predict(X), lc.compare(a, b, X)["rand"].value)
 p: float = lc.significance(lc.Partition.from_labels(a, [1, 2, 3]), b, X).p_value
+p = lc.drift(X, X, KMeans(2), n_splits=99, rng=0).p_value
+p = lc.drift(X, X, (a, b), measures="lift_emd").p_values["lift_emd"]
+p = lc.drift(X, X, lambda points: points[:, 0] > 0, measures=["centroid"]).null["centroid"][0]
 """
 )
 

@@ -11,6 +11,8 @@ from .comparison.comparing import compare as compare
 from .comparison.comparison import Comparison as Comparison
 from .comparison.distances import distance as distance
 from .comparison.distances import distance_matrix as distance_matrix
+from .comparison.drifting import Drift as Drift
+from .comparison.drifting import drift as drift
 from .comparison.measures.registry import MEASURES as MEASURES
 from .comparison.measures.registry import Measure as Measure
 from .comparison.permutation import Significance as Significance

@@ -161,6 +161,8 @@ def test_functions_that_need_memory_refuse_blocks(tmp_path):
         for arguments in ((a, b, lc.Blocks([X])), (lc.Blocks([a]), b, X)):
             with pytest.raises(TypeError, match="out-of-core input is not supported here"):
                 function(*arguments)
+    with pytest.raises(TypeError, match="out-of-core input is not supported here"):
+        lc.drift(X, lc.Blocks([X]), (a, a))
     # Stored arrays are loaded into memory.
     stored = (a, as_memmap(tmp_path, "m", b), as_hdf5(tmp_path, "X", X))
     options = {"measure": "rand", "n_permutations": 9, "rng": 0}

@@ -1,16 +1,16 @@
-"""Permutation test: whether two clusterings are nearer to each other than by chance."""
+"""Permutation test: whether two clusterings are nearer to each other than unrelated labels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from .._util.arrays import from_device, row_blocks
+from .._util.arrays import from_device
 from .._util.checks import check_count, checked_keywords
 from .._util.names import MeasureName
 from .._util.progress import Advance, progress_bar
@@ -18,20 +18,22 @@ from .._util.typing import BandwidthLike, FloatArray, IntArray, Points, RngLike
 from .._util.validation import make_rng
 from ..kernels.kernel import KernelLike
 from ..lifts.base import FeatureLift
-from ..lifts.choice import LiftLike, lift_for_any_points
+from ..lifts.choice import Lifting, LiftLike, lift_for_any_points
 from ..lifts.settings import Exact
 from ..partitions.partition import Partition
-from ..representation.representation import Representation
 from .inputs import PairInMemory, check_applicable, check_measure, inputs_for, make_pair_in_memory
 from .measures.registry import Measure
+from .relabelled import lift_relabelled
 
-_CHUNK_BYTES = 100 * 2**20  # cluster vectors of permuted labels held at a time
 _NULL_COMPONENTS = 512  # features for the test: chance is not a matter of the third digit
 
 
 @dataclass(frozen=True, eq=False)
 class Significance:
-    """Where a distance stands among those to relabelled points.
+    """Where a distance stands among those to labels assigned at random.
+
+    A small p-value means that the two clusterings are *related*. It does not say that they differ:
+    for that, see :func:`liftcluster.drift`.
 
     Attributes
     ----------
@@ -51,7 +53,10 @@ class Significance:
 
     @property
     def p_value(self) -> float:
-        """Chance of a distance this small or smaller: (1 + #{null ≤ value}) / (1 + #null)."""
+        """Of the hypothesis that labels are random: (1 + #{null ≤ value}) / (1 + #null).
+
+        Small where the clusterings are nearer to each other than unrelated labels would be.
+        """
         slack = self.rounding * max(1.0, abs(self.value))
         return float((1 + (self.null <= self.value + slack).sum()) / (1 + len(self.null)))
 
@@ -69,9 +74,10 @@ class Significance:
 
     def __str__(self) -> str:
         return (
-            f"{self.measure} = {self.value:.4f}, by chance {self.null.mean():.4f} ± "
+            f"{self.measure} = {self.value:.4f}, for labels at random {self.null.mean():.4f} ± "
             f"{self.null.std(ddof=1) if len(self.null) > 1 else 0:.4f}: "
-            f"p = {self.p_value:.3g}, z = {self.z:.1f}, adjusted = {self.adjusted:.3f}"
+            f"p = {self.p_value:.3g} (small if related), z = {self.z:.1f}, "
+            f"adjusted = {self.adjusted:.3f}"
         )
 
 
@@ -91,13 +97,20 @@ def significance(
     rng: RngLike = None,
     progress: bool | None = None,
 ) -> Significance:
-    """Permutation test: is b nearer to a than if its labels were assigned at random?
+    """Permutation test: are two clusterings related, or is b as far from a as random labels are?
+
+    The null hypothesis is that the labels of b were assigned at random. A small p-value means that
+    the clusterings are related: nearer to each other than chance explains. It is no sign of a
+    difference. Clusterings of two samples of one population are related, and get the smallest
+    p-value there is; whether two samples differ more than sampling noise explains is what
+    :func:`liftcluster.drift` tests.
 
     The labels (or rows of memberships, and noise) of b are permuted among its points, which keeps
     the sizes of its clusters. Lifted measures use one map of random features for the distance and
-    all permutations, added up together in one pass over the features; so ``value`` is that of these
-    features, not the exact one. The discrete and precomputed kernels are exact throughout. Measures
-    that are not lifted run on several threads within ``joblib.parallel_config(n_jobs=4)``.
+    all permutations, 50 of which are added up in each pass over the points; so ``value`` is that
+    of these features, not the exact one. The discrete and precomputed kernels are exact throughout.
+    Measures that are not lifted run on several threads within
+    ``joblib.parallel_config(n_jobs=4)``.
 
     Parameters
     ----------
@@ -176,66 +189,31 @@ def _lifted_null(
     rng: np.random.Generator,
     advance: Advance,
 ) -> tuple[float, FloatArray]:
-    lift, X, Y = _feature_lift(pair, rng)
-    P = _alone("a", pair.a, lift.sums(X, pair.a), lift)
-    # Added up as the permuted ones are, so that what is equal comes out equal.
-    V = _permuted_sums(lift, Y, pair.b, [np.arange(pair.b.n)])[0]
-    value = float(function(P, _alone("b", pair.b, V, lift)))
-    per_chunk = max(1, _CHUNK_BYTES // (8 * pair.b.k * lift.n_components))
+    lift = feature_lift(pair.lifting, pair.pool, rng)
+    X, Y = (from_device(lift.points(pair.X if Z is None else Z)) for Z in (pair.X, pair.Y))
+    (P,) = lift_relabelled(lift, X, [pair.a])
+    permuted = (_permuted(pair.b, child.permutation(pair.b.n)) for child in children)
+    # b itself is added up as the permuted ones are, so that what is equal comes out equal.
+    representations = lift_relabelled(lift, Y, chain([pair.b], permuted))
+    value = float(function(P, next(representations)))
     null: list[float] = []
-    for start in range(0, len(children), per_chunk):
-        chunk = children[start : start + per_chunk]
-        orders: list[IntArray] = [child.permutation(pair.b.n) for child in chunk]
-        for order, V in zip(orders, _permuted_sums(lift, Y, pair.b, orders), strict=True):
-            Q = _alone("b", _permuted(pair.b, order), V, lift)
-            null.append(float(function(P, Q)))
-            advance(1)
+    for Q in representations:
+        null.append(float(function(P, Q)))
+        advance(1)
     return value, np.array(null)
 
 
-def _feature_lift(
-    pair: PairInMemory, rng: np.random.Generator
-) -> tuple[FeatureLift, Points, Points]:
-    if isinstance(pair.lifting.lift, Exact):
+def feature_lift(lifting: Lifting, points: Points, rng: np.random.Generator) -> FeatureLift:
+    """One map for all relabellings of some points."""
+    if isinstance(lifting.lift, Exact):
         raise ValueError(
             'an exact lift spans only given clusters, not permuted ones; use lift="fourier"'
         )
-    lift = lift_for_any_points(pair.lifting, pair.pool, rng, default_components=_NULL_COMPONENTS)
+    lift = lift_for_any_points(lifting, points, rng, default_components=_NULL_COMPONENTS)
     if not isinstance(lift, FeatureLift) or lift.is_exact:
         raise ValueError(f"a permutation test needs a lift with features, not {lift.describe()}")
-    Y = pair.X if pair.Y is None else pair.Y
-    return lift, from_device(lift.points(pair.X)), from_device(lift.points(Y))
-
-
-def _permuted_sums(
-    lift: FeatureLift, Y: Points, partition: Partition, orders: list[IntArray]
-) -> FloatArray:
-    """(permutations, k, ρ) cluster vectors, all added up in one pass over the features."""
-    memberships, k = partition.memberships, partition.k
-    total = np.zeros((len(orders) * k, lift.n_components))
-    width = max(lift.block_width, len(orders) * k)
-    for rows in row_blocks(len(Y), width):
-        Z = lift.features(Y[rows])
-        Z = np.asarray(Z.toarray() if sp.issparse(Z) else Z)
-        R = np.concatenate([memberships[order[rows], :].toarray() for order in orders], axis=1)
-        R *= (partition.weights[rows] / partition.weights.max())[:, None]
-        total += R.T.astype(Z.dtype, copy=False) @ Z  # far quicker than a sparse product
-    total *= partition.weights.max()  # kept out of single precision
-    return total.reshape(len(orders), k, lift.n_components)
+    return lift
 
 
 def _permuted(partition: Partition, order: IntArray) -> Partition:
     return Partition(partition.assignment[order], partition.names, partition.weights)
-
-
-def _alone(name: str, partition: Partition, sums: FloatArray, lift: FeatureLift) -> Representation:
-    """One partition's vectors as a representation."""
-    return Representation(
-        sums=sums,
-        cluster_weights=partition.cluster_weights,
-        total_weights=np.array([partition.total_weight]),
-        owner=np.zeros(partition.k, dtype=int),
-        cluster_names=partition.names,
-        partition_names=(name,),
-        lift=lift,
-    )
