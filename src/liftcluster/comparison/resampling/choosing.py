@@ -20,7 +20,7 @@ from ...kernels.kernel import KernelLike
 from ...lifts.choice import Lifting, LiftLike
 from .assessing import BANDWIDTH, Trial, stability
 from .replicates import RESAMPLES, as_fit
-from .result import STABLE, Stability, adjusted
+from .result import Stability, adjusted
 
 _REPLICATES = 20
 _NULL_SETS = 5  # of each kind
@@ -98,7 +98,6 @@ class Choice:
                 "stability": float(value),
                 "low": float(low),
                 "high": float(high),
-                "stable_clusters": int((each.clusters >= STABLE).sum()),
             }
             for setting, each, value, (low, high) in zip(
                 self.settings, self.stabilities, self.curve, self.intervals, strict=True
@@ -123,7 +122,7 @@ class Choice:
         lines = [
             f"{'>' if i == self.position else ' '} {show(row['setting'])}: "
             f"{row['stability']:.2f} [{row['low']:.2f}, {row['high']:.2f}], "
-            f"{row['stable_clusters']} of {row['n_clusters']} clusters stable"
+            f"{row['n_clusters']} clusters"
             for i, row in enumerate(self.rows())
         ]
         return "\n".join(lines)
@@ -132,14 +131,13 @@ class Choice:
         return f"Choice({show(self.best)}: {self.curve[self.position]:.2f})"
 
     def _repr_html_(self) -> str:
-        headings = ("setting", "clusters", "stability", "interval", "stable clusters")
+        headings = ("setting", "clusters", "stability", "interval")
         rows = [
             (
                 show(row["setting"]),
                 row["n_clusters"],
                 f"{row['stability']:.2f}",
                 f"{row['low']:.2f} … {row['high']:.2f}",
-                row["stable_clusters"],
             )
             for row in self.rows()
         ]
