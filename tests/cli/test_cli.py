@@ -75,11 +75,11 @@ def test_python_m_liftcluster_help_lists_the_commands():
     shown = subprocess.run(
         [sys.executable, "-m", "liftcluster", "--help"], capture_output=True, text=True, check=True
     )
-    for name in ("demo", "compare", "consensus", "report", "measures", "methods"):
+    for name in ("demo", "compare", "consensus", "stability", "report", "measures", "methods"):
         assert name in shown.stdout
 
 
-@pytest.mark.parametrize("command", ["compare", "consensus", "report"])
+@pytest.mark.parametrize("command", ["compare", "consensus", "stability", "report"])
 def test_the_help_of_a_command_has_examples_and_the_exit_codes(run, command):
     code, out, _ = run(command, "--help")
     assert code == 0
@@ -248,6 +248,28 @@ def test_consensus_can_be_written_to_stdout(run, mine):
     rows = list(csv.reader(out.splitlines()))
     assert rows[0][:2] == ["consensus", "confidence"]
     assert len(rows) == len(X) + 1
+
+
+def test_stability_equals_the_library_result(run, mine, tmp_path):
+    options = ("stability", mine, *COLUMNS, "-l", "kmeans,ward,complete", "--reference", "ward")
+    code, out, _ = run(*options, "--json")
+    assert code == 0
+    runs = {"kmeans": KMEANS, "ward": [f"w{w}" for w in WARD], "complete": COMPLETE}
+    expected = lc.stability(X, runs, reference="ward", rng=0)
+    found = json.loads(out)
+    assert found["score"] == pytest.approx(expected.score)
+    shown = [row["stability"] for row in found["clusters"]]
+    np.testing.assert_allclose(shown, expected.clusters)
+    written = tmp_path / "stable.csv"
+    code, out, err = run(*options, "--out", written)
+    assert code == 0
+    assert "what becomes of it" in out
+    assert "written to" in err
+    rows = list(csv.DictReader(written.read_text().splitlines()))
+    np.testing.assert_allclose([float(row["stability"]) for row in rows], expected.points)
+    names = [str(expected.reference.names[i]) for i in expected.reference.labels]
+    assert [row["cluster"] for row in rows] == names
+    assert run(*options, "--out", "-")[1] == written.read_text()
 
 
 def test_soft_clusterings_are_read_from_columns(run, tmp_path):

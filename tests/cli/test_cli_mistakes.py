@@ -40,7 +40,12 @@ def mistake(folder, capsys):
 
 
 # The commands that read a file, with their required arguments.
-READERS = ["compare {} ", "consensus {} -k 2 --out found.csv ", "report {} --out page.html "]
+READERS = [
+    "compare {} ",
+    "consensus {} -k 2 --out found.csv ",
+    "stability {} --out found.csv ",
+    "report {} --out page.html ",
+]
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -120,6 +125,10 @@ def test_invalid_input_is_one_error_line(mistake, folder, reader, file, content,
             "so lift cannot apply",
         ),
         ("compare mine.csv -l u,v --labels-only --measures lift_emd", "needs the points"),
+        ("stability mine.csv -l u", "one clustering alone has no stability"),
+        ("stability mine.csv -l u,v --reference z", "--reference 'z' is none of the clusterings"),
+        ("stability mine.csv -l u,v --out - --json", "choose one"),
+        ("stability mine.csv -l u,v --out found.xls", "must have one of the suffixes"),
         ("consensus mine.csv -l u,v -k many", "--n-clusters must be an integer from 1, or auto"),
         ("consensus mine.csv -l u,v -k 0", "--n-clusters must be an integer from 1, or auto"),
         ("consensus mine.csv -l u,v -k 2 --method vote", "--method must be one of auto, lift_km"),

@@ -198,3 +198,32 @@ def test_moving_spots_to_the_nearest_layer_gives_a_smaller_distance_than_to_the_
         tissue, ["class", "near", "far"], use_rep="spatial", bandwidth="median/4"
     )
     assert found.loc["class", "near"] < found.loc["class", "far"]
+
+
+def test_stability_of_runs_equals_that_of_the_library_and_is_stored(cells, tmp_path):
+    cells.obs["leiden_1"], cells.obs["leiden_2"] = cells.obs["leiden"], cells.obs["ward"]
+    found = lc.anndata.stability(cells, "leiden_*", reference="cell_type", rng=0)
+    runs = [cells.obs["leiden_1"], cells.obs["leiden_2"]]
+    expected = lc.stability(cells.obsm["X_pca"], runs, reference=cells.obs["cell_type"], rng=0)
+    np.testing.assert_allclose(found.clusters, expected.clusters)
+    np.testing.assert_allclose(cells.obs["stability"], expected.points)
+    assert (cells.obs["stability_reference"].astype(str) == cells.obs["cell_type"]).all()
+    table = cells.uns["stability"]["clusters"]
+    assert list(table.index) == ["T", "B", "NK"]
+    np.testing.assert_allclose(table["stability"], expected.clusters)
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    again = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    assert again.uns["stability"]["score"] == found.score
+    named = lc.anndata.stability(cells, ["leiden", "ward"], reference="ward", rng=0)
+    assert named.n_replicates == 1
+
+
+def test_stability_of_a_clusterer_stores_its_clusters(cells):
+    source = KMeans(3, n_init=3)
+    found = lc.anndata.stability(
+        cells, source, key_added="trust", n_replicates=4, null=False, rng=0
+    )
+    assert list(cells.obs["trust_reference"].cat.categories) == ["0", "1", "2"]
+    np.testing.assert_array_equal(cells.obs["trust"], found.points)
+    with pytest.raises(ValueError, match="matches 'louvain"):
+        lc.anndata.stability(cells, "louvain_*")

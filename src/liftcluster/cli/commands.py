@@ -1,4 +1,4 @@
-"""The commands: compare, consensus and report read a file; demo, measures and methods need none.
+"""The commands: compare, consensus, stability and report read a file; the others need none.
 
 They import the library when they run, so that help and errors in arguments do not wait for it.
 """
@@ -157,6 +157,78 @@ def consensus_command(
     if not quiet:
         hint = "--out consensus.csv writes it" if out is None else f"written to {out}"
         print(f"liftcluster: {hint}", file=sys.stderr)
+
+
+@app.command("stability", epilog=EXIT_CODES)
+def stability_command(
+    points: o.Points,
+    columns: o.Columns = None,
+    labels: o.Labels = None,
+    labels_file: o.LabelsFile = None,
+    id: o.Id = None,
+    standardize: o.Standardize = False,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="The clustering in question. Default: the one nearest to the others.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help=f"File for each point's stability: {', '.join(_TABLES)}; - is CSV on stdout.",
+            show_default=False,
+        ),
+    ] = None,
+    kernel: o.Kernel = "gaussian",
+    bandwidth: o.Bandwidth = "auto",
+    lift: o.Lift = "auto",
+    n_components: o.Components = None,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,
+) -> None:
+    """How far to trust a clustering: are its clusters, and each point, found again in other runs?
+
+    The runs are clusterings of the same points by other seeds, resolutions or algorithms. 1: always
+    in the same place; 0: as any division into compact regions would be.
+
+    **Examples**
+
+    * `liftcluster stability mine.csv --columns 'pc*' --labels 'leiden_*' --reference leiden_1.0`
+
+    * `liftcluster stability mine.csv -c height,weight -l run1,run2,run3 --out stable.csv`
+    """
+    if out is not None and out != "-":
+        check_target(out, _TABLES, _files_read(points, labels_file, None))
+    if out == "-" and json:
+        raise InputError("--json and --out - both write to stdout; choose one")
+    lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
+    read = _read(points, columns, labels, labels_file, None, id, standardize, False)
+    if len(read.partitions) < 2:
+        raise InputError("one clustering alone has no stability; give --labels two or more")
+    if reference is not None and reference not in read.partitions:
+        given = ", ".join(map(repr, read.partitions))
+        raise InputError(f"--reference {reference!r} is none of the clusterings: {given}")
+    from . import showing, work
+
+    found = work.assess(read, reference, **lifting)
+    showing.show_notes(read, quiet)
+    if out is not None and out != "-":
+        write_columns(out, work.stability_columns(found, read))
+    if out == "-":
+        showing.show_csv(work.stability_columns(found, read))
+    elif json:
+        showing.show_json(found.to_dict() | {"columns": read.columns, "out": out})
+    else:
+        showing.show_stability(showing.make_console(), found)
+        if not quiet:
+            hint = "--out stable.csv writes every point" if out is None else f"written to {out}"
+            print(f"liftcluster: {hint}", file=sys.stderr)
 
 
 @app.command("report", epilog=EXIT_CODES)

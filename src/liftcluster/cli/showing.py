@@ -19,6 +19,7 @@ from rich.text import Text
 from ..combination.result import Consensus
 from ..comparison.comparing import DistanceMatrix
 from ..comparison.comparison import Comparison, Estimate
+from ..comparison.resampling.result import Stability
 from ..io import Clusterings, write_csv
 from .running import visible
 
@@ -101,6 +102,26 @@ def show_consensus(console: Console, found: Consensus, verbose: bool) -> None:
         console.print(f"the number of clusters was chosen by {found.curve.criterion}")
     if verbose:
         show_lift(console, found.representation)
+
+
+def show_stability(console: Console, found: Stability) -> None:
+    summary = found.summary()
+    console.print(Text(visible(summary[0])))
+    table = Table(title="Stability of the clusters")
+    table.add_column("cluster")
+    for column in ("mass", "stability", "95 % of runs", "Jaccard"):
+        table.add_column(column, justify="right")
+    table.add_column("what becomes of it")
+    for row in found.rows():
+        table.add_row(
+            Text(visible(row["cluster"])),
+            f"{row['mass']:.1%}",
+            f"{row['stability']:.2f}",
+            f"{row['low']:.2f} to {row['high']:.2f}",
+            f"{row['jaccard']:.2f}",
+            Text(f"{row['verdict']}: {visible(row['fate'])}"),
+        )
+    console.print(table)
 
 
 def consensus_as_dict(found: Consensus, read: Clusterings, out: str | None) -> dict[str, Any]:

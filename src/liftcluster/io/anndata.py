@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 import numpy as np
@@ -19,10 +20,12 @@ from .._util.typing import Array
 from ..combination import combining
 from ..comparison import comparing, distances
 from ..comparison.comparison import Comparison
+from ..comparison.resampling import assessing
+from ..comparison.resampling.result import Stability
 from ..partitions.partition import Partition
 from .table import quoted
 
-__all__ = ["compare", "consensus", "distance_matrix"]
+__all__ = ["compare", "consensus", "distance_matrix", "stability"]
 
 # scverse tools store labels as text: the -1 of HDBSCAN is "-1".
 _NOISE = (-1, "-1", None, math.nan)
@@ -202,6 +205,88 @@ def consensus(
     params = {"keys": list(named), "n_clusters": n_clusters, "use_rep": rep, "method": method}
     target.uns[key_added] = {**_storable(scores), "params": _storable(params | options)}
     return target if copy else None
+
+
+def stability(
+    adata: Any,
+    source: Any,
+    *,
+    reference: str | None = None,
+    use_rep: str | None = None,
+    key_added: str = "stability",
+    **options: Any,
+) -> Stability:
+    """How far the clusters of the cells, and each cell, are found again in other runs.
+
+    Parameters
+    ----------
+    source : sequence of str, pattern, clusterer or function
+        Runs: columns of ``.obs`` such as ``["leiden_0.5", "leiden_1.0"]`` or ``"leiden_*"``. Or a
+        scikit-learn clusterer or a function from points to labels, which is run on resamples.
+    reference : str, optional
+        The clustering in question, a column of ``.obs``; by default the run that is nearest to the
+        others, or the clustering of all cells by the clusterer.
+    key_added : str
+        The key of the results.
+    adata, use_rep
+        As for :func:`compare`.
+    **options
+        Options of :func:`liftcluster.stability`: n_replicates, resample, null, rng, ...
+
+    Returns
+    -------
+    Stability
+        Also stored: ``.obs[key_added]``, the stability of each cell; ``.obs[key_added +
+        "_reference"]``, the clustering in question; ``.uns[key_added]``, a table of the clusters,
+        the score and the parameters.
+
+    Examples
+    --------
+    >>> import anndata
+    >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]))
+    >>> cells.obs["leiden_0.5"], cells.obs["leiden_1.0"] = list("aaabbb"), list("aabccc")
+    >>> found = stability(cells, "leiden_*", reference="leiden_0.5", rng=0)
+    >>> cells.obs["stability"].tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    """
+    X, rep = _points(adata, use_rep)
+    given = None if reference is None else _partition(adata, reference)
+    if callable(source) or hasattr(source, "fit"):
+        shown: Any = str(source)
+        found = assessing.stability(X, source, reference=given, **options)
+    else:
+        named = _partitions(adata, _matching(adata, source))
+        shown = list(named)
+        if reference in named:
+            given = reference  # type: ignore[assignment]
+        found = assessing.stability(X, named, reference=given, **options)
+    pandas = importlib.import_module("pandas")
+    partition = found.reference
+    categories = [str(name) for name in partition.names]
+    adata.obs[f"{key_added}_reference"] = pandas.Categorical.from_codes(
+        partition.labels, categories
+    )
+    adata.obs[key_added] = found.points
+    frame = pandas.DataFrame(found.rows())
+    frame["cluster"] = categories
+    adata.uns[key_added] = {
+        "clusters": frame.dropna(axis=1, how="all").set_index("cluster"),
+        "score": found.score,
+        "params": _storable({"source": shown, "reference": reference, "use_rep": rep, **options}),
+    }
+    return found
+
+
+def _matching(adata: Any, keys: Any) -> Any:
+    """Keys of ``.obs``; a string is a pattern."""
+    if not isinstance(keys, str):
+        return keys
+    found = [key for key in adata.obs.columns if fnmatchcase(str(key), keys)]
+    if not found:
+        raise ValueError(
+            f"no column of .obs matches {keys!r}; .obs has {quoted(adata.obs.columns)}"
+        )
+    return found
 
 
 def _points(adata: Any, use_rep: str | None) -> tuple[Array, str]:
