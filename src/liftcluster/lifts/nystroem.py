@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,10 +14,20 @@ from .._util.arrays import from_device, on_device, send
 from .._util.threads import one_blas_thread
 from .._util.typing import Array, FloatArray, IntArray, Points
 from ..kernels.kernel import kernel_from_state
-from ..kernels.shift_invariant import Kernel, ShiftInvariant
+from ..kernels.shift_invariant import Gaussian, Kernel, ShiftInvariant
 from ..partitions.stack import Rows
-from .base import FeatureLift, as_vectors, sums_of_many
+from .base import Answer, FeatureLift, as_vectors, sums_of_many
 from .exact import gram_factor
+from .native import (
+    FeatureMap,
+    OutOfReach,
+    can_use_kernels,
+    fits_single_precision,
+    gaussian_map,
+    map_labels,
+    map_scores,
+    map_sums,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +50,36 @@ class _Similarities(FeatureLift):
 
     def features(self, X: Points) -> Array:
         return self.kernel(X, self.landmarks)
+
+    def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
+        return self._by_native_kernels(X, lambda native: map_sums(native, X, R))
+
+    def _scores(self, X: Points, V: Any) -> FloatArray:
+        X, V = self.points(X), as_vectors(V, self.n_components)
+        scores = self._by_native_kernels(X, lambda native: map_scores(native, X, V))
+        return super()._scores(X, V) if scores is None else scores
+
+    def _assign(self, X: Points, V: Any) -> IntArray:
+        X, V = self.points(X), as_vectors(V, self.n_components)
+        labels = self._by_native_kernels(X, lambda native: map_labels(native, X, V))
+        return super()._assign(X, V) if labels is None else labels
+
+    def _by_native_kernels(self, X: Any, function: Callable[[FeatureMap], Answer]) -> Answer | None:
+        """The function of the compiled map; None where the kernels cannot be used for X."""
+        if self._map is None or not can_use_kernels(X) or X.shape[1:] != self.landmarks.shape[1:]:
+            return None
+        with suppress(OutOfReach):
+            return function(self._map)
+        return None  # NumPy computes by differences
+
+    @cached_property
+    def _map(self) -> FeatureMap | None:
+        kernel, L = self.kernel, self.landmarks
+        if not (isinstance(kernel, Gaussian) and can_use_kernels(L) and L.ndim == 2):
+            return None
+        if len(kernel.bandwidths) > 1 or not fits_single_precision(kernel.scale):
+            return None
+        return gaussian_map(L, kernel.scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +118,15 @@ class NystroemLift(_Similarities):
         return self._similarities.device_sums(X, R) @ self.coefficients
 
     def _scores(self, X: Points, V: Any) -> FloatArray:
+        return self._similarities._scores(X, self._weights(V))
+
+    def _assign(self, X: Points, V: Any) -> IntArray:
+        return self._similarities._assign(X, self._weights(V))
+
+    def _weights(self, V: Any) -> FloatArray:
+        """(k, r) of the landmarks in each vector."""
         with one_blas_thread():
-            weights = as_vectors(V, self.n_components) @ self.coefficients.T
-        return self._similarities._scores(X, weights)
+            return np.asarray(as_vectors(V, self.n_components) @ self.coefficients.T)
 
     @cached_property
     def _similarities(self) -> _Similarities:

@@ -197,19 +197,23 @@ static int take_map(buffer_list *list, PyObject *tuple, int64_t d, int precision
     map->d = d;
     map->n_phases = n_phases;
     map->padded = padded;
-    if (d < 1 || d > MOST_PHASES || kind < MAP_DENSE || kind > MAP_GRID
+    if (d < 1 || d > MOST_PHASES || kind < MAP_DENSE || kind > MAP_VALUES
         || n_phases < (kind == MAP_GRID ? 0 : 1) || n_phases > MOST_PHASES) {
         PyErr_SetString(PyExc_ValueError, "the map does not fit the points");
         return 0;
     }
     if (!(map->centre = take_buffer(list, centre, "d", 8, d, 0, "centre")))
         return 0;
-    if (kind == MAP_DENSE || kind == MAP_GRID) {
-        int64_t count = kind == MAP_DENSE ? d * n_phases : d;
+    int landmarks = kind == MAP_PRODUCTS || kind == MAP_DIFFERENCES;
+    if (kind == MAP_DENSE || kind == MAP_GRID || landmarks) {
+        int64_t count = kind == MAP_GRID ? d : weight_rows(map) * n_phases;
         if (!(map->weights = take_buffer(list, weights, format, size, count, 0, "frequencies")))
             return 0;
     }
-    if (kind == MAP_GIVEN && n_phases != d) {
+    if (landmarks
+        && !(map->lengths = take_buffer(list, lengths, format, size, 1, 0, "factor of exponents")))
+        return 0;
+    if ((kind == MAP_GIVEN || kind == MAP_EXPONENTS || kind == MAP_VALUES) && n_phases != d) {
         PyErr_SetString(PyExc_ValueError, "given phases must be as many as the map has");
         return 0;
     }
