@@ -174,6 +174,61 @@ def test_any_unit_of_length_gives_the_same_sums(unit):
     np.testing.assert_allclose(found, np.abs(expected), rtol=1e-8, atol=1e-8)
 
 
+@needs_kernels
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("d", [3, 20, 100])
+def test_several_passes_at_fixed_points_are_those_of_the_formula(d, keep, weighted):
+    rng = np.random.default_rng(0)
+    n, bandwidth = 3000, np.sqrt(2 * d) / 4
+    X, w = rng.standard_normal((n, d)), rng.uniform(0, 3, n) if weighted else np.full(n, 0.3)
+    lift = nystroem_from_landmarks(lc.Gaussian(bandwidth), X[:60])
+    points = lift.at(X, keep=keep)
+    Z = similarities(X, X[:60], bandwidth) @ lift.coefficients
+    tolerance = 1e-12 * np.linalg.norm(lift.coefficients, 2)  # rounding of sums of n numbers
+    for k in (1, 7):  # the second time from what is kept
+        p = lc.as_partition(rng.integers(-1, 5, n), w)
+        np.testing.assert_allclose(points.sums(p) / n, dense(p).T @ Z / n, atol=tolerance)
+        V = rng.standard_normal((k, lift.n_components))
+        scores, sums = points.score(V, w)
+        np.testing.assert_allclose(scores, Z @ V.T, atol=100 * tolerance)
+        own = np.eye(k)[scores.argmax(axis=1)] * w[:, None]
+        np.testing.assert_allclose(sums / n, own.T @ Z / n, atol=tolerance)
+
+
+@needs_kernels
+def test_similarities_are_kept_up_to_a_limit(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((500, 3))
+    lift = nystroem_from_landmarks(lc.Gaussian(1.0), X[:40])
+    kept = lift.at(X, keep=True).blocks._kept
+    assert kept is not None
+    assert kept.nbytes == 8 * 500 * 40
+    assert lift.at(X).blocks._kept is None
+    monkeypatch.setattr(nystroem, "_MOST_KEPT", 8 * 500 * 40 - 1)
+    assert lift.at(X, keep=True).blocks._kept is None
+    monkeypatch.undo()
+    monkeypatch.setenv("LIFTCLUSTER_MEMORY_GIB", f"{500 * 40 * 8 * 3 / 2**30}")
+    assert lift.at(X, keep=True).blocks._kept is None
+
+
+@pytest.mark.parametrize("compute", ["by_kernels", "by_numpy"])
+@pytest.mark.parametrize("d", [3, 20])
+def test_passes_at_far_points_are_those_of_numpy(d, compute, request):
+    by = request.getfixturevalue(compute) if compute == "by_numpy" else lambda function: function()
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1500, d))
+    X[1200] += 1e8
+    lift = nystroem_from_landmarks(lc.Gaussian(np.sqrt(2 * d) / 4), X[:20])
+    V, R = rng.standard_normal((3, lift.n_components)), np.ones((1500, 1))
+    K = similarities(X, X[:20], np.sqrt(2 * d) / 4) @ lift.coefficients
+    points = by(lambda: lift.at(X, keep=True))
+    for _ in range(2):
+        np.testing.assert_allclose(by(lambda: points.sums(R)), R.T @ K, rtol=1e-9)
+        scores, sums = by(lambda: points.score(V, np.ones(1500)))
+        np.testing.assert_allclose(scores, K @ V.T, atol=1e-9)
+        assert sums is None
+
+
 CENTRE, W = np.zeros(2), np.zeros((4, 3))
 FACTOR, X2 = np.ones(1), np.zeros((4, 2))
 

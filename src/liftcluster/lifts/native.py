@@ -147,26 +147,38 @@ def gaussian_map(landmarks: Array, bandwidth: float) -> FeatureMap | None:
 
 def map_sums(map: FeatureMap, X: Array, R: Rows) -> FloatArray:
     """Rᵀφ(X), (s, n_features)."""
-    members = _Members(R)
-    s, width = R.shape[1], map.n_features
+    members = Members(R)
+
+    def add(rows: slice, out: FloatArray) -> None:
+        for block in map.blocks(rows):
+            map.call("sums", X[block], members.rows(block), out)
+
+    total = add_over_runs(add, len(X), (R.shape[1], map.n_features), uses_blas=map.by_blas)
+    return members.scale(total)
+
+
+def add_over_runs(
+    add: Callable[[slice, FloatArray], None], n: int, shape: tuple[int, int], *, uses_blas: bool
+) -> FloatArray:
+    """The total of what ``add`` adds to an array for each run of n rows."""
+    s, width = shape
     used: deque[FloatArray] = deque()  # buffers to be reused
 
-    def add(rows: slice) -> FloatArray:
+    def of_run(rows: slice) -> FloatArray:
         try:
             out = used.pop()
             out.fill(0.0)
         except IndexError:
             # Rows an odd number of cache lines apart, to avoid conflicts in the cache.
             out = np.zeros((s, (width // 16 + 1) * 16 + 8))
-        for block in map.blocks(rows):
-            map.call("sums", X[block], members.rows(block), out)
+        add(rows, out)
         return out
 
-    total = np.zeros((s, width))
-    for part in map_in_order(add, runs(len(X)), uses_blas=map.by_blas):
+    total = np.zeros(shape)
+    for part in map_in_order(of_run, runs(n), uses_blas=uses_blas):
         total += part[:, :width]
         used.append(part)
-    return members.scale(total)
+    return total
 
 
 def map_scores(map: FeatureMap, X: Array, V: FloatArray) -> FloatArray:
@@ -242,7 +254,7 @@ def _scorer(map: FeatureMap, X: Array, V: FloatArray) -> Callable[[slice], Float
     return score
 
 
-class _Members:
+class Members:
     """Weighted memberships for the kernels, in blocks of rows."""
 
     def __init__(self, R: Rows) -> None:
