@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 import liftcluster as lc
 from liftcluster.lifts import nystroem
 from liftcluster.lifts.native import (
+    DENSE,
     DIFFERENCES,
     EXPONENTS,
     PRODUCTS,
@@ -258,3 +259,41 @@ def test_maps_of_landmarks_are_checked(map, error):
         return
     with pytest.raises(error):
         kernels.features(True, map, X2, 0, 4, out)
+
+
+@needs_kernels
+def test_assignments_check_their_arguments():
+    map = (DIFFERENCES, 3, 0, CENTRE, W[:2], None, FACTOR, None, 1.0)
+    trigonometric = (DENSE, 3, 0, CENTRE, W[:2], None, None, None, 1.0)
+    V, units, scores, sums = np.ones((2, 3)), np.ones(2), np.zeros((4, 2)), np.zeros((2, 3))
+
+    def call(map=map, rows=(0, 4), V=V, k=2, units=units, w=None, scores=scores, sums=sums):
+        return kernels.assign(True, map, X2, *rows, V, k, units, w, scores, sums)
+
+    assert call() == -1
+    np.testing.assert_array_equal(scores, 3.0)
+    np.testing.assert_array_equal(sums, [[4.0] * 3, [0.0] * 3])  # the first of equal scores
+    assert call(units=np.array([1.0, 2.0]), w=np.arange(4.0)) == -1
+    np.testing.assert_array_equal(scores, [[3.0, 6.0]] * 4)
+    np.testing.assert_array_equal(sums, [[4.0] * 3, [6.0] * 3])
+    assert call(rows=(2, 2)) == -1
+    for bad in (
+        {"map": trigonometric},
+        {"map": map[:4]},
+        {"rows": (0, 5)},
+        {"V": V[:, :2]},
+        {"V": V.astype(np.float32)},
+        {"k": 0},
+        {"k": 2**31},
+        {"k": 3},
+        {"units": units[:1]},
+        {"w": np.ones(3)},
+        {"scores": scores[:3].copy()},
+        {"sums": sums[:1].copy()},
+        {"sums": sums[:, :2].copy()},
+        {"sums": None},
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            call(**bad)
+    far = (DIFFERENCES, 3, 0, np.full(2, 5.0), W[:2], None, FACTOR, None, 1.0)
+    assert call(map=far) == 0  # the first point is out of reach

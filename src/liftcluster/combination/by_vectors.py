@@ -48,7 +48,9 @@ def combine_vectors(
         used = np.unique(labels) if all_points else np.arange(len(centres))
         warn_if_fewer(k, rep, len(centres), len(used))
         partition = Partition.from_labels(np.searchsorted(used, labels), weights)
-        memberships, centres = shares_of_scores(scores[:, used]), centres[used]
+        if len(used) < len(centres):
+            scores = scores[:, used]
+        memberships, centres = shares_of_scores(scores), centres[used]
         if sums is not None:
             sums = sums[used][np.asarray(partition.names)]
     found = finish(task.method.name, partition, named, rep, points, centres, memberships, sums)

@@ -47,16 +47,16 @@ class FeatureBlocks:
         """φ(X)Vᵀ, (n, k), and weighted sums of the points by their largest score."""
         k, scores, units = len(V), np.empty((len(self.X), len(V))), row_units(V)
         vectors = np.ascontiguousarray(V / units[:, None])
-        same = is_constant(weights)
+        same, weights = is_constant(weights), np.ascontiguousarray(weights, dtype=np.float64)
 
         def add(rows: slice, out: FloatArray) -> None:
-            for block in _blocks(rows):
-                F, here = self._features(block), scores[block]
-                self._values.call("scores", F, vectors, k, here)
-                here *= units
-                codes = here.argmax(axis=1).astype(np.int32)
-                members: tuple[Any, ...] = (k, None if same else weights[block], codes)
-                self._values.call("sums", F, (members,), out)
+            by_map = self._kept is None
+            for block in self.map.blocks(rows) if by_map else _blocks(rows):
+                map, given = self.map, self.X[block]
+                if not by_map:
+                    map, given = self._values, self._features(block)
+                own = None if same else weights[block]
+                map.call("assign", given, vectors, k, units, own, scores[block], out)
 
         total = self._add_over_runs(add, k)
         return scores, total * weights[0] if same else total
@@ -68,10 +68,9 @@ class FeatureBlocks:
         return total
 
     def _features(self, block: slice) -> Array:
-        if self._kept is None:
-            F = np.empty((block.stop - block.start, self.map.n_features))
-        else:
-            F = self._kept[block]
+        """What is kept of a block, computed if this is the first pass."""
+        assert self._kept is not None
+        F = self._kept[block]
         if not self._is_filled:
             self.map.call("features", self.X[block], F)
         return F

@@ -75,6 +75,21 @@ typedef int64_t scores_kernel(const lift_map *, const point_set *, int64_t start
 typedef int64_t features_kernel(const lift_map *, const point_set *, int64_t start, int64_t stop,
                                 void *features);
 
+/* Scores of features that are not trigonometric, times `units`, and weighted sums (all weights one
+   for NULL) of the points by their largest score, added to k rows that are `ld` apart. */
+typedef struct {
+    const void *vectors;   /* k x features, of the working precision */
+    int64_t k;
+    const double *units;   /* k */
+    const double *weights; /* one for each row of the points, or NULL */
+    double *scores;        /* (stop - start) x k */
+    double *sums;
+    int64_t ld;
+} assign_call;
+
+typedef int64_t assign_kernel(const lift_map *, const point_set *, int64_t start, int64_t stop,
+                              const assign_call *);
+
 /* The k nearest of p places to each of n points, nearest first; k is at most MOST_NEAREST and p. */
 #define MOST_NEAREST 64
 
@@ -94,6 +109,7 @@ typedef struct {
     sums_kernel *sums[2]; /* float, double */
     scores_kernel *scores[2];
     features_kernel *features[2];
+    assign_kernel *assign[2];
     nearest_kernel *nearest;
 } kernel_set;
 

@@ -429,34 +429,46 @@ static int64_t R(sum_blocks)(R(worker) *w, R(roll) *roll, const membership_list 
     return LIFT_DONE;
 }
 
+static int R(open_roll)(R(roll) *roll, int64_t n_clusters)
+{
+    memset(roll, 0, sizeof *roll);
+    size_t bytes = (size_t)(n_clusters + 2) * sizeof(int64_t);
+    roll->global = malloc(bytes);
+    roll->local = malloc(bytes);
+    roll->first = malloc(bytes);
+    if (!roll->global || !roll->local || !roll->first)
+        return 0;
+    for (int64_t c = 0; c < n_clusters; c++)
+        roll->local[c] = -1;
+    return 1;
+}
+
+static void R(close_roll)(R(roll) *roll)
+{
+    free(roll->first);
+    free(roll->global);
+    free(roll->local);
+    free(roll->entries);
+    free(roll->sorted);
+}
+
 static int64_t R(sums)(const lift_map *map, const point_set *points, int64_t start, int64_t stop,
                        const membership_list *members, int64_t n_clusters, double *sums, int64_t ld)
 {
     R(worker) w;
     R(roll) roll;
-    memset(&roll, 0, sizeof roll);
-    size_t bytes = (size_t)(n_clusters + 2) * sizeof(int64_t);
-    roll.global = malloc(bytes);
-    roll.local = malloc(bytes);
-    roll.first = malloc(bytes);
     int64_t ldf = TILE; /* of a point's tile; for a grid, of its table */
     if (map->kind == MAP_GRID)
         ldf = R(round_up)(2 * map->axis[0] + 1 + LANES, LANES)
             + R(round_up)(inner_size(map) + LANES + TILE, LANES);
     REAL *F = R(cache_lines)(BLOCK * ldf);
     int64_t status = LIFT_NO_MEMORY;
-    if (R(engage)(&w, map, points) && roll.global && roll.local && roll.first && F) {
-        for (int64_t c = 0; c < n_clusters; c++)
-            roll.local[c] = -1;
+    int ready = R(engage)(&w, map, points);
+    if (R(open_roll)(&roll, n_clusters) && ready && F)
         status = R(sum_blocks)(&w, &roll, members, start, stop, F, ldf, sums, ld);
-    }
     R(dismiss)(&w);
+    R(close_roll)(&roll);
     free_lines(F);
-    free(roll.first);
-    free(roll.global);
-    free(roll.local);
-    free(roll.entries);
-    free(roll.sorted);
     return status;
 }
 
@@ -572,6 +584,82 @@ static int64_t R(scores)(const lift_map *map, const point_set *points, int64_t s
     free_lines(packed);
     free_lines(Q);
     R(dismiss)(&w);
+    return status;
+}
+
+/* The column of the largest score of each row, the first of equal ones. */
+static void R(largest)(const double *scores, int64_t count, int64_t k, int32_t *codes)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t best = 0;
+        for (int64_t c = 1; c < k; c++)
+            if (scores[i * k + c] > scores[i * k + best])
+                best = c;
+        codes[i] = (int32_t)best;
+    }
+}
+
+/* Scores of a block, whose features stay in P for the sums of the groups. */
+static int64_t R(assign_blocks)(R(worker) *w, R(roll) *roll, int64_t start, int64_t stop,
+                                const assign_call *call, const REAL *packed, int64_t ldv)
+{
+    int64_t rows[BLOCK], k = call->k;
+    int32_t codes[BLOCK];
+    REAL *P = w->P;
+    for (int64_t row = start; row < stop; row += BLOCK) {
+        int64_t count = row + BLOCK < stop ? BLOCK : stop - row;
+        for (int64_t i = 0; i < count; i++)
+            rows[i] = row + i;
+        int64_t status = R(take)(w, rows, count);
+        double *out = call->scores + (row - start) * k;
+        memset(out, 0, (size_t)(count * k) * sizeof *out);
+        for (int64_t slice = 0; slice < w->n_slices && status == LIFT_DONE; slice++) {
+            w->P = P + slice * w->width;
+            R(fill)(w, slice, count);
+            R(multiply)(w->P, w->ld, count, packed + slice * w->width, ldv, k, w->width, out);
+        }
+        if (status == LIFT_DONE) {
+            for (int64_t i = 0; i < count * k; i++)
+                out[i] *= call->units[i % k];
+            R(largest)(out, count, k, codes);
+            membership groups = {.codes = codes, .k = k,
+                                 .weights = call->weights ? call->weights + row : NULL};
+            membership_list members = {&groups, 1};
+            status = R(call_roll)(roll, &members, 0, count);
+        }
+        for (int64_t slice = 0; slice < w->n_slices && status == LIFT_DONE; slice++) {
+            w->P = P + slice * w->width;
+            R(add_up_values)(w, roll, slice * w->stride, call->sums, call->ld);
+        }
+        w->P = P;
+        if (status != LIFT_DONE)
+            return status;
+    }
+    return LIFT_DONE;
+}
+
+static int64_t R(assign)(const lift_map *map, const point_set *points, int64_t start, int64_t stop,
+                         const assign_call *call)
+{
+    R(worker) w;
+    R(roll) roll;
+    int64_t status = LIFT_NO_MEMORY;
+    REAL *packed = NULL;
+    int ready = R(engage)(&w, map, points);
+    if (R(open_roll)(&roll, call->k) && ready) {
+        int64_t ldv = w.n_slices * w.width;
+        w.ld = ldv + LANES; /* P holds all slices of a block */
+        free_lines(w.P);
+        w.P = R(cache_lines)(BLOCK * w.ld);
+        packed = R(cache_lines)(call->k * ldv);
+        if (w.P && packed) {
+            R(pack)(&w, call->vectors, call->k, packed, ldv);
+            status = R(assign_blocks)(&w, &roll, start, stop, call, packed, ldv);
+        }
+    }
+    free_lines(packed);
+    R(dismiss)(&w);
+    R(close_roll)(&roll);
     return status;
 }
 
