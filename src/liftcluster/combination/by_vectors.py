@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._util.typing import Points
+from .._util.typing import FloatArray, Points
 from .._util.validation import make_rng
 from ..lifts.base import LiftedPoints
 from ..lifts.choice import make_lift
@@ -30,13 +30,17 @@ def combine_vectors(
     points: LiftedPoints,
     named: dict[Hashable, Partition],
     *,
+    centres: FloatArray | None = None,
     all_points: bool = True,
 ) -> Consensus:
     """Group the lifted clusters, then assign each point to the group with the largest score.
 
-    Where these are only a block of the points, groups without any of them are kept.
+    ``centres`` are those of the groups, where they are known. Where these are only a block of the
+    points, groups without any of them are kept.
     """
-    centres, memberships, sums = group_clusters(task, k, rep), None, None
+    memberships, sums = None, None
+    if centres is None:
+        centres = group_clusters(task, k, rep)
     if all_points and (agreed := unanimous(named, k)) is not None:
         partition = agreed
         centres = group_centres(rep, counterparts(named, agreed), k)

@@ -211,15 +211,15 @@ def _combine_in_memory(
         assert rep is not None
         curve = _choose_k(rep, X, seen, task.rng)
         k = curve.k
-    decision, places = None, None
+    decision, places, centres = None, None, None
     if method.needs == "any":
-        decision, places = decide(named, X, rep, k, task.rng)
+        decision, places, centres = decide(named, X, rep, k, task.rng)
         method = METHODS[decision.method]
         task = task._replace(method=method)
     if method.needs == "vectors":
         assert rep is not None
         assert points is not None
-        found = combine_vectors(task, k, rep, points, named)
+        found = combine_vectors(task, k, rep, points, named, centres=centres)
     else:
         if method.needs == "distances":
             partition = _medoid(named, X, rep, **task.options)
