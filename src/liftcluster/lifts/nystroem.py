@@ -17,6 +17,7 @@ from .._util.typing import Array, FloatArray, IntArray, Points
 from ..kernels.kernel import kernel_from_state
 from ..kernels.shift_invariant import Gaussian, Kernel, ShiftInvariant
 from ..partitions.stack import Rows, as_rows
+from ._native import warn_if_missing
 from .base import Answer, FeatureLift, LiftedPoints, as_vectors, sums_of_many
 from .exact import gram_factor
 from .kept import FeatureBlocks
@@ -53,6 +54,8 @@ class _Similarities(FeatureLift):
         return self.kernel.points(X)
 
     def features(self, X: Points) -> Array:
+        if isinstance(self.kernel, Gaussian) and isinstance(X, np.ndarray):
+            warn_if_missing(len(X) * len(self.landmarks))
         return self.kernel(X, self.landmarks)
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
