@@ -160,7 +160,7 @@ def test_ids_used_as_clusterings_are_refused_before_lifting(call, little_memory,
             f"liftcluster.{package}.represent_in_memory", lambda *a, **k: pytest.fail("lifted")
         )
     monkeypatch.setattr(
-        "liftcluster.combination.combining.represent_in_memory",
+        "liftcluster.combination.combining.represent_points",
         lambda *a, **k: pytest.fail("lifted"),
     )
     with pytest.raises(MemoryError, match="so many are rarely a clustering"):

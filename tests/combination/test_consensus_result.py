@@ -10,8 +10,10 @@ from sklearn.metrics import adjusted_rand_score
 import liftcluster as lc
 from liftcluster.combination.evaluation import distances_to_inputs
 from liftcluster.combination.methods.lifted import lift_ssd
+from liftcluster.combination.methods.registry import METHODS
 from liftcluster.combination.result import _list as listed_parts
 from liftcluster.combination.result import shares_of_scores
+from liftcluster.lifts import nystroem
 from support.consensus_cases import TAKES_K, WORSE, noisy_inputs, separated_blobs
 
 
@@ -176,6 +178,59 @@ def test_mean_and_best_input_distance_equal_distances_to_the_inputs(method):
         assert found.mean_distance == pytest.approx(np.mean(to_inputs), abs=1e-7)
         between = [[float(lc.distance(p, q, **measure)) for q in inputs] for p in inputs]
         assert found.best_input_distance == pytest.approx(min(map(sum, between)) / 3, abs=1e-7)
+
+
+@pytest.mark.parametrize("kept", [0, 2**28])
+@pytest.mark.parametrize("method", ["lift_km", "lift_hac", "lift_places", "evidence"])
+@WORSE
+def test_distances_by_landmarks_are_those_of_the_labels(method, kept, monkeypatch):
+    """Where scores and sums come from one pass, or from similarities that are kept."""
+    monkeypatch.setattr(nystroem, "_MOST_KEPT", kept)
+    rng = np.random.default_rng(0)
+    X, labels = separated_blobs(rng, 900, 10, k=4)
+    w = rng.uniform(0, 2, 900)
+    inputs = noisy_inputs(rng, labels, m=3)
+    if METHODS[method].soft:
+        inputs.append(rng.dirichlet(np.ones(4), 900))
+    found = lc.consensus(inputs, 4, X, method=method, weights=w, lift=lc.Nystroem(70), rng=0)
+    lift = found.representation.lift
+    np.testing.assert_allclose(found.partition.masses.sum(), 1)
+    rep = lc.represent(X, [*inputs, found.labels], lift=lift, weights=w)
+    D = lc.distance_matrix(rep)
+    assert found.mean_distance == pytest.approx(D[-1, :-1].mean(), abs=1e-9)
+    if method.startswith("lift_") and method != "lift_places":
+        np.testing.assert_array_equal(found.labels, found.predict(X))
+        expected = shares_of_scores(lift.scores(X, found.centres))
+        np.testing.assert_allclose(found.memberships, expected, atol=1e-9)
+
+
+@WORSE
+def test_groups_without_points_have_no_sums():
+    """The cluster of all points is less similar to each of them than one of both halves."""
+    rng = np.random.default_rng(1)
+    halves = np.repeat([0, 1], 50)
+    X = 6 * halves[:, None] + 0.3 * rng.normal(size=(100, 9))
+    inputs, options = [np.zeros(100, dtype=int), halves], {"method": "lift_km", "bandwidth": 4.0}
+    with pytest.warns(UserWarning, match="of which 2 are the best for some point"):
+        found = lc.consensus(inputs, 3, X, lift=lc.Nystroem(40), rng=0, **options)
+    np.testing.assert_array_equal(found.labels, halves)
+    rep = lc.represent(X, [*inputs, found.labels], lift=found.representation.lift)
+    D = lc.distance_matrix(rep)
+    assert found.mean_distance == pytest.approx(D[-1, :-1].mean(), abs=1e-6)
+
+
+@WORSE
+def test_points_that_change_between_calls_are_lifted_again():
+    rng = np.random.default_rng(0)
+    X, labels = separated_blobs(rng, 600, 10, k=3)
+    inputs = noisy_inputs(rng, labels, m=3)
+    options = {"method": "lift_km", "lift": lc.Nystroem(50), "rng": 0}
+    lc.consensus(inputs, 3, X, **options)
+    X *= rng.uniform(0.5, 2, X.shape[1])
+    again = lc.consensus(inputs, 3, X, **options)
+    expected = lc.consensus(inputs, 3, X.copy(), **options)
+    np.testing.assert_array_equal(again.memberships, expected.memberships)
+    assert again.mean_distance == expected.mean_distance
 
 
 @pytest.mark.parametrize("method", ["lift_km", "lift_places", "evidence"])

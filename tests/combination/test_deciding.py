@@ -8,7 +8,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
+from liftcluster.combination import by_vectors, deciding
 from liftcluster.combination.deciding import _choose
+from liftcluster.combination.grouping import group_clusters
 from support.consensus_cases import WORSE, noisy_inputs, separated_blobs
 
 COMPACT = "k-means of the points"
@@ -301,6 +303,27 @@ def test_sentence_names_the_numbers_that_decided(case):
     assert str(decision).replace("<", "&lt;") in found._repr_html_()
     assert 0 <= decision.eigengap <= 1
     assert 0 <= decision.smoothness <= 1
+
+
+@WORSE
+def test_clusters_are_grouped_once_for_the_decision_and_the_result(monkeypatch):
+    calls = []
+
+    def count(*args):
+        calls.append(args)
+        return group_clusters(*args)
+
+    for module in (deciding, by_vectors):
+        monkeypatch.setattr(module, "group_clusters", count)
+    monkeypatch.setattr(deciding, "_choose", lambda *_: ("lift_km", "as always here"))
+    X, inputs, truth = blobs(np.random.default_rng(0), 300, 0.2)
+    found = lc.consensus(inputs, 3, X, rng=0)
+    assert found.method == "lift_km"
+    assert len(calls) == 1
+    assert adjusted_rand_score(truth, found.labels) == 1
+    np.testing.assert_array_equal(found.labels, found.predict(X))
+    expected = lc.consensus(inputs, 3, X, method="lift_km", rng=0)
+    assert found.score == pytest.approx(expected.score)
 
 
 @WORSE

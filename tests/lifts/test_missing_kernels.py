@@ -11,6 +11,7 @@ import liftcluster as lc
 from liftcluster.lifts import _native, grid
 from liftcluster.lifts.fourier import draw_fourier_lift
 from liftcluster.lifts.grid import fit_grid_lift
+from liftcluster.lifts.nystroem import nystroem_from_landmarks
 
 NAME = f"{_native.__name__}._kernels"
 WARNING = "the compiled kernels of liftcluster were not built"
@@ -40,13 +41,15 @@ def lift_points(kind, n, times=1):
     X = np.random.default_rng(0).uniform(-1, 1, (n, 2))
     if kind == "fourier":
         lift = draw_fourier_lift(lc.Gaussian(1.0), 2, 200, rng=np.random.default_rng(0))
+    elif kind == "nystroem":
+        lift = nystroem_from_landmarks(lc.Gaussian(1.0), X[:150])
     else:
         lift = fit_grid_lift(lc.Gaussian(1.0), (np.full(2, -1.0), np.full(2, 1.0)), eps=1e-6)
     for _ in range(times):
         lift.sums(X, np.ones((n, 1)))
 
 
-@pytest.mark.parametrize("kind", ["fourier", "grid"])
+@pytest.mark.parametrize("kind", ["fourier", "grid", "nystroem"])
 def test_large_inputs_warn_once(missing, kind):
     with pytest.warns(UserWarning, match=WARNING) as caught:
         lift_points(kind, 200, times=3)

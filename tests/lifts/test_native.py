@@ -8,7 +8,6 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
@@ -22,30 +21,7 @@ from liftcluster.lifts.grid import fit_grid_lift
 from liftcluster.lifts.native import DENSE, GIVEN, GRID, STRUCTURED, nearest_places
 from liftcluster.lifts.structured import draw_structured_lift
 from support.amount import also
-
-kernels = _native.kernels()
-needs_kernels = pytest.mark.skipif(kernels is None, reason="the extension was not built")
-SETS = [] if kernels is None else kernels.instruction_sets()
-
-
-@pytest.fixture(params=SETS)
-def instruction_set(request):
-    before = kernels.in_use()
-    kernels.use(request.param)
-    yield request.param
-    kernels.use(before)
-
-
-@pytest.fixture
-def by_numpy(monkeypatch):
-    """A function that calls its argument with the extension disabled."""
-
-    def compute(function):
-        with monkeypatch.context() as patch:
-            patch.setattr(_native, "_loaded", None)
-            return function()
-
-    return compute
+from support.kernel_cases import FORMS, SETS, dense, kernels, memberships, needs_kernels, points
 
 
 def test_extension_is_built_in_ci():
@@ -62,40 +38,6 @@ def lifts(rng, d, rho, dtype):
     if d <= 3:
         box = np.full(d, -30.0), np.full(d, 30.0)
         yield fit_grid_lift(lc.Gaussian(15.0), box, eps=1e-3, dtype=dtype)
-
-
-def memberships(rng, n, kind):
-    labels = rng.integers(-1, 4, n)
-    labels[0] = 0
-    if kind == "hard":
-        return lc.as_partition(labels)
-    if kind == "weighted":
-        return lc.as_partition(labels, rng.uniform(0, 1e60, n))
-    if kind == "soft":
-        return lc.as_partition(rng.dirichlet(np.ones(3), n), rng.uniform(0.1, 2, n))
-    return sp.csr_array(sp.random_array((n, 5), density=0.4, rng=rng)) * 1e40  # signed: any matrix
-
-
-def points(rng, n, d, form):
-    X = 3 * rng.standard_normal((n, d))
-    if form == "bytes":
-        return rng.integers(0, 20, (n, d)).astype(np.uint8)
-    if form == "whole":
-        return rng.integers(-20, 20, (n, d))
-    if form == "fortran":
-        return np.asfortranarray(X)
-    if form == "strided":
-        return np.repeat(np.repeat(X, 2, axis=0), 3, axis=1)[::2, ::3]
-    if form == "backwards":
-        return X[::-1, ::-1]
-    if form == "unaligned":
-        return np.frombuffer(b"x" + X.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(n, d)
-    if form == "read-only":
-        X.setflags(write=False)
-    return X.astype(np.float32) if form == "single" else X
-
-
-FORMS = ["single", "double", "bytes", "whole", "fortran", "strided", "backwards", "unaligned"]
 
 
 @needs_kernels
@@ -127,7 +69,7 @@ def test_extension_agrees_with_numpy(seed, n, d, rho, form, kind, dtype, which):
             plain = lift.sums(X, R), lift.scores(X, V), lift.features(X), lift.assign(X, V)
         finally:
             _native._loaded, grid.nufft = kernels, transform
-        totals = np.abs(_dense(R)).sum()
+        totals = np.abs(dense(R)).sum()
         unit = tolerance * (1 + largest_phase(lift, X))  # to which rounding errors are relative
         np.testing.assert_allclose(fused[0] / totals, plain[0] / totals, atol=unit)
         np.testing.assert_allclose(fused[1], plain[1], atol=unit * np.abs(V).sum(axis=1).max())
@@ -144,12 +86,6 @@ def largest_phase(lift, X):
     if lift.kind == "grid":
         return np.abs(U * lift.steps * lift.counts).max()
     return (np.abs(U) @ np.abs(lift.frequencies.T)).max()
-
-
-def _dense(R):
-    if isinstance(R, lc.Partition):
-        return R.memberships.toarray() * R.weights[:, None]
-    return R.toarray()
 
 
 @needs_kernels
@@ -342,7 +278,7 @@ CODES = np.zeros(4, dtype=np.int32)
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"map": (7, *MAP[1:])}, ValueError),
+        ({"map": (8, *MAP[1:])}, ValueError),
         ({"map": MAP[:5]}, TypeError),
         ({"map": list(MAP)}, TypeError),
         ({"map": (DENSE, 4, *MAP[2:])}, ValueError),

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._util.arrays import from_device
-from .._util.typing import Points
+from .._util.typing import FloatArray, Points
 from .._util.validation import make_rng
+from ..lifts.base import LiftedPoints
 from ..lifts.choice import make_lift
 from ..lifts.exact import SpanLift
 from ..partitions.partition import Partition, as_partitions
@@ -27,30 +27,37 @@ def combine_vectors(
     task: Task,
     k: int,
     rep: Representation,
-    X: Points,
+    points: LiftedPoints,
     named: dict[Hashable, Partition],
     *,
+    centres: FloatArray | None = None,
     all_points: bool = True,
 ) -> Consensus:
     """Group the lifted clusters, then assign each point to the group with the largest score.
 
-    Where X is only a block of the points, groups without any of them are kept.
+    ``centres`` are those of the groups, where they are known. Where these are only a block of the
+    points, groups without any of them are kept.
     """
-    centres, memberships = group_clusters(task, k, rep), None
+    memberships, sums = None, None
+    if centres is None:
+        centres = group_clusters(task, k, rep)
     if all_points and (agreed := unanimous(named, k)) is not None:
         partition = agreed
         centres = group_centres(rep, counterparts(named, agreed), k)
     else:
-        assert rep.lift is not None
         weights = next(iter(named.values())).weights
         check_memberships_fit(len(weights), len(centres))
-        scores = from_device(rep.lift.scores(X, centres))
+        scores, sums = points.score(centres, weights)
         labels = scores.argmax(axis=1)
         used = np.unique(labels) if all_points else np.arange(len(centres))
         warn_if_fewer(k, rep, len(centres), len(used))
         partition = Partition.from_labels(np.searchsorted(used, labels), weights)
-        memberships, centres = shares_of_scores(scores[:, used]), centres[used]
-    found = finish(task.method.name, partition, named, rep, X, centres, memberships)
+        if len(used) < len(centres):
+            scores = scores[:, used]
+        memberships, centres = shares_of_scores(scores), centres[used]
+        if sums is not None:
+            sums = sums[used][np.asarray(partition.names)]
+    found = finish(task.method.name, partition, named, rep, points, centres, memberships, sums)
     return replace(found, _update=partial(_combine_more, task))
 
 
@@ -72,8 +79,9 @@ def _combine_more(
         )
     old = _as_features(found.representation)
     both = old + represent_again(old, X, named)
-    task = task._replace(rng=make_rng(0))
-    return combine_vectors(task, found.n_clusters, both, X, named, all_points=False)
+    assert old.lift is not None
+    task, points = task._replace(rng=make_rng(0)), old.lift.at(X)
+    return combine_vectors(task, found.n_clusters, both, points, named, all_points=False)
 
 
 def _as_features(rep: Representation) -> Representation:

@@ -23,7 +23,7 @@ from ..lifts.choice import Lifting, LiftLike
 from ..partitions.partition import Partition, as_partitions
 from ..partitions.stack import Stack
 from ..representation.representation import Representation
-from ..representation.samples import represent_in_memory
+from ..representation.samples import represent_points
 from ..streaming.passes import check_holds_labels, check_one_row_each
 from ..streaming.streams import Stream, as_stream, needs_stream
 from .by_labels import combine_labels
@@ -95,6 +95,7 @@ def consensus(
     kernel, lift, weights, rng
         As for :func:`liftcluster.represent`, except that lift="auto" takes 500 Nystroem features
         where the exact lift is too slow: Fourier features are too noisy to tell points apart.
+        Up to 256 MiB of similarities with the landmarks are kept during the call.
     out : array of n integers, optional
         Where the labels are written, such as a memory map or an array of HDF5 or zarr.
     progress : bool, optional
@@ -191,13 +192,13 @@ def _combine_in_memory(
     named: dict[Hashable, Partition],
     lifting: Lifting,
 ) -> Consensus:
-    method, rep, curve, seen = task.method, None, None, named
+    method, rep, points, curve, seen = task.method, None, None, None, named
     if X is not None:
         seen = named if method.soft else {name: hardened(p) for name, p in named.items()}
         s = sum(p.k for p in seen.values())
         check_pairs(s, s)
         lifting = lifting_for_consensus(lifting, next(iter(named.values())).n)
-        rep = represent_in_memory(lifting, [(X, seen)], rng=task.rng)
+        rep, points = represent_points(lifting, X, seen, task.rng)
     elif method.needs in ("vectors", "labels and points") or k == "auto":
         others = [m.name for m in METHODS.values() if m.needs in ("labels", "distances")]
         raise ValueError(
@@ -210,20 +211,21 @@ def _combine_in_memory(
         assert rep is not None
         curve = _choose_k(rep, X, seen, task.rng)
         k = curve.k
-    decision, places = None, None
+    decision, places, centres = None, None, None
     if method.needs == "any":
-        decision, places = decide(named, X, rep, k, task.rng)
+        decision, places, centres = decide(named, X, rep, k, task.rng)
         method = METHODS[decision.method]
         task = task._replace(method=method)
     if method.needs == "vectors":
         assert rep is not None
-        found = combine_vectors(task, k, rep, X, named)
+        assert points is not None
+        found = combine_vectors(task, k, rep, points, named, centres=centres)
     else:
         if method.needs == "distances":
             partition = _medoid(named, X, rep, **task.options)
         else:
             partition = combine_labels(task, k, rep, X, named, places)
-        found = finish(method.name, partition, named, rep, X)
+        found = finish(method.name, partition, named, rep, points)
     if method.chooses_k and found.n_clusters != k:
         warn(f"{method.name} chooses the number of clusters itself: {found.n_clusters}, not {k}")
     if decision is not None and rep is not None and found._update is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,13 +68,21 @@ class Decision:
         return f"{self.method}: {self.reason}"
 
 
+class Decided(NamedTuple):
+    """A decision, and what was computed for it."""
+
+    decision: Decision
+    places: Places | None = None
+    centres: FloatArray | None = None  # of the groups of lift_km
+
+
 def decide(
     named: dict[Hashable, Partition],
     X: Points,
     rep: Representation | None,
     k: int,
     rng: np.random.Generator,
-) -> tuple[Decision, Places | None]:
+) -> Decided:
     r"""Choose the method for a consensus from the data; no class label is known here.
 
     With a(c) the mean adjusted Rand index of a partition c to the inputs (of lwgp, which would
@@ -89,18 +98,18 @@ def decide(
        points alone would not. The points decide: lift_places.
     4. Otherwise the inputs know more than the points, and b averages them over places.
 
-    For more than 2,000 points agreement is measured on a sample of so many. Returns the places too,
-    for the methods that need them.
+    For more than 2,000 points agreement is measured on a sample of so many. Returns also what was
+    computed on the way and the method may need.
     """
     if unanimous(named, k) is not None:
         method = "lwgp" if rep is None else _SUMS
-        return Decision(method, "all inputs are the same partition, which it returns", {}), None
+        return Decided(Decision(method, "all inputs are the same partition, which it returns", {}))
     if rep is None:
-        return Decision("lwgp", "there are no points, so the labels decide", {}), None
+        return Decided(Decision("lwgp", "there are no points, so the labels decide", {}))
     kernel = getattr(rep.lift, "kernel", None)
     if isinstance(kernel, Discrete):
         reason = "a discrete kernel knows no neighbours, so the labels decide"
-        return Decision("lwgp", reason, {}), None
+        return Decided(Decision("lwgp", reason, {}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of candidates that are not chosen
         return _decide(named, X, rep, k, rng, with_kmeans=has_coordinates(kernel))
@@ -122,27 +131,29 @@ def _decide(
     rng: np.random.Generator,
     *,
     with_kmeans: bool,
-) -> tuple[Decision, Places]:
+) -> Decided:
     places = Places.of(Stack(named), X, rep, k, rng=rng)
     if k == 1:
-        return Decision(_SUMS, "one cluster was asked for", {}), places
+        return Decided(Decision(_SUMS, "one cluster was asked for", {}), places)
     if places.graph.p <= k:
         reason = f"the points are in only {places.graph.p} different places, so the labels decide"
-        return Decision("lwgp", reason, {}), places
+        return Decided(Decision("lwgp", reason, {}), places)
     sample = _Sample.of(named, X, places.graph)
     if not sample.inputs:
         reason = "so few points are labelled that a sample of 2,000 has none of them"
-        return Decision(_SUMS, reason, {}), places
+        return Decided(Decision(_SUMS, reason, {}), places)
     a = {
         "lift_places": sample.agreement(places.pieces[0][sample.place]),
         "lift_walk": sample.agreement(places.walk_scores.argmax(axis=1)[sample.place]),
-        "lift_km": sample.agreement(_by_vectors(rep, sample.X, k, rng)),
-        "lwgp": _agreement_of_labels(sample, k, rng),
     }
+    centres = group_clusters(Task(METHODS[_SUMS], {}, rng), k, rep)
+    a[_SUMS] = sample.agreement(_by_vectors(rep, sample.X, centres))
+    a["lwgp"] = _agreement_of_labels(sample, k, rng)
     if with_kmeans:
         a[_COMPACT] = sample.agreement(_by_kmeans(sample.X, k, rng))
     method, reason = _choose(a, places.eigengap, places.smoothness)
-    return Decision(method, reason, a, places.eigengap, places.smoothness), places
+    decision = Decision(method, reason, a, places.eigengap, places.smoothness)
+    return Decided(decision, places, centres)
 
 
 def _choose(a: dict[str, float], gap: float, smoothness: float) -> tuple[str, str]:
@@ -217,10 +228,9 @@ def _adjusted_rand(overlap: Contingency) -> float:
     return (both - in_a * in_b) / (most - in_a * in_b) if most > in_a * in_b else 1.0
 
 
-def _by_vectors(rep: Representation, X: Points, k: int, rng: np.random.Generator) -> IntArray:
+def _by_vectors(rep: Representation, X: Points, centres: FloatArray) -> IntArray:
     """lift_km, of the points of a sample."""
     assert rep.lift is not None
-    centres: FloatArray = group_clusters(Task(METHODS["lift_km"], {}, rng), k, rep)
     return np.asarray(from_device(rep.lift.scores(X, centres))).argmax(axis=1)
 
 

@@ -14,12 +14,14 @@ from .._util.typing import Array, FloatArray, IntArray, Points
 from .._util.warning import warn
 from ..comparison.measures.information import vi
 from ..comparison.measures.lifted import lift_emd_matrix
+from ..lifts.base import LiftedPoints
 from ..lifts.choice import Lifting
 from ..lifts.exact import SpanLift
 from ..partitions.contingency import contingency
 from ..partitions.partition import Partition
+from ..partitions.stack import Stack
 from ..representation.representation import Representation
-from ..representation.samples import represent_in_memory
+from ..representation.samples import assemble, represent_in_memory
 from .methods.registry import Method
 from .result import Consensus
 
@@ -32,26 +34,30 @@ def finish(
     partition: Partition,
     named: dict[Hashable, Partition],
     rep: Representation | None,
-    X: Points,
+    points: LiftedPoints | None,
     centres: FloatArray | None = None,
     memberships: FloatArray | None = None,
+    sums: FloatArray | None = None,
 ) -> Consensus:
     """The result in memory, with its distances to the inputs.
 
     The distances are by place where there are points, else by labels. By default points are scored
-    by the clusters of the consensus themselves, and memberships are those in the inputs.
+    by the clusters of the consensus themselves, and memberships are those in the inputs. ``sums``
+    are those of the clusters of the partition, where they are known.
     """
     if memberships is None:
         memberships = _mean_shares(partition, named.values())
     m, k = len(named), int(memberships.shape[1])
-    if rep is None:
+    if rep is None or points is None:
         D = _distances_by_labels([*named.values(), partition])
     else:
         found: dict[Hashable, Partition] = {CONSENSUS: partition}
         if isinstance(rep.lift, SpanLift):
-            together = represent_again(rep, X, named | found)
+            together = represent_again(rep, points.X, named | found)
         else:
-            together = rep + represent_again(rep, X, found)
+            stack = Stack(found)
+            sums = points.sums(stack) if sums is None else sums
+            together = rep + assemble([stack], points.lift, sums)
         D = lift_emd_matrix(together)
         if centres is None:
             rep, centres = together[:m], together[m].vectors

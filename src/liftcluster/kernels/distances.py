@@ -12,8 +12,8 @@ from .._util.arrays import namespace, on_device, send
 from .._util.typing import FloatArray, Points
 
 # Below this the identity |x-y|² = |x|² + |y|² - 2x·y loses no more than 1e-10.
-_LARGEST_SQUARE_FOR_GEMM = 5e4
-_FEW_FEATURES = 8  # for which differences are as fast as a matrix product
+LARGEST_SQUARE_FOR_GEMM = 5e4
+FEW_FEATURES = 8  # for which differences are as fast as a matrix product
 
 
 def pairwise_distances(
@@ -45,7 +45,7 @@ def pairwise_distances(
 def _squared_distances(U: FloatArray, V: FloatArray) -> FloatArray:
     with np.errstate(over="ignore"):
         uu, vv = np.einsum("ij,ij->i", U, U), np.einsum("ij,ij->i", V, V)
-    if U.shape[1] <= _FEW_FEATURES or max(uu.max(), vv.max()) > _LARGEST_SQUARE_FOR_GEMM:
+    if U.shape[1] <= FEW_FEATURES or max(uu.max(), vv.max()) > LARGEST_SQUARE_FOR_GEMM:
         return np.asarray(cdist(U, V, "sqeuclidean"))
     squares = uu[:, None] + vv[None, :] - 2 * (U @ V.T)
     return np.maximum(squares, 0, out=squares)
@@ -64,10 +64,10 @@ def _device_distances(
         largest = max(float(xp.max(uu)), float(xp.max(vv)))
         if not np.isfinite(largest):
             U, V = _in_units(X, Y, scale)
-    by_product = largest <= _LARGEST_SQUARE_FOR_GEMM and not by_differences
+    by_product = largest <= LARGEST_SQUARE_FOR_GEMM and not by_differences
     if metric == "cityblock":
         return _add_over_features(U, V, xp.abs) ** power
-    if by_product and U.shape[1] > _FEW_FEATURES:
+    if by_product and U.shape[1] > FEW_FEATURES:
         products = U @ xp.permute_dims(V, (1, 0))
         squares = xp.clip(uu[:, None] + vv[None, :] - 2 * products, min=0.0)
     else:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
@@ -71,6 +71,10 @@ class Lift(ABC):
         """``assign`` for points in memory or on a device."""
         return np.asarray(self._scores(X, V).argmax(axis=1))
 
+    def at(self, X: Points, *, keep: bool = False) -> LiftedPoints:
+        """The lift at fixed points, for several passes; ``keep`` allows it to keep features."""
+        return LiftedPoints(self, X)
+
     def describe(self) -> str:
         """A few words for people: what the lift is."""
         return f"{self.kind}, ρ = {self.n_components}"
@@ -112,6 +116,25 @@ class Lift(ABC):
     def is_exact(self) -> bool:
         """Whether inner products of the vectors are those of the kernel, up to rounding."""
         return False
+
+
+@dataclass(frozen=True, eq=False)
+class LiftedPoints:
+    """Points and their lift, for several passes over the same points."""
+
+    lift: Lift
+    X: Points
+
+    def sums(self, R: Any) -> FloatArray:
+        """``lift.sums`` of the points."""
+        return self.lift.sums(self.X, R)
+
+    def score(self, V: Any, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        """(n, k) scores in main memory, and sums of the points by their largest score.
+
+        The (k, ρ) weighted sums are None where they would take a pass of their own.
+        """
+        return np.asarray(from_device(self.lift.scores(self.X, V))), None
 
 
 class FeatureLift(Lift):

@@ -26,12 +26,13 @@ from .native import (
     GRID,
     FeatureMap,
     can_use_kernels,
+    fits_single_precision,
     map_features,
     map_labels,
     map_scores,
     map_sums,
 )
-from .trigonometric import QUARTER_TURNS, fits_single_precision, points_of_dimension
+from .trigonometric import QUARTER_TURNS, points_of_dimension
 from .uncertainty import unit_rows
 
 MAX_AXES = 3

@@ -13,17 +13,19 @@ import numpy as np
 from .._util.arrays import is_constant
 from .._util.threads import map_in_order, runs
 from .._util.typing import Array, FloatArray, IntArray
+from ..kernels.distances import FEW_FEATURES, LARGEST_SQUARE_FOR_GEMM
 from ..partitions.stack import MatrixRows, Rows
 from ._gpu.device import row_units
 from ._native import kernels
 
-DENSE, STRUCTURED, GIVEN, GRID = range(4)
+DENSE, STRUCTURED, GIVEN, GRID, PRODUCTS, DIFFERENCES, EXPONENTS, VALUES = range(8)
 MOST_NEAREST = 64  # neighbours of a point, as in lift.h
 
 # Phases in quarter turns up to which range reduction is exact, in float and double precision.
 LARGEST_PHASE = {False: 2.0**20, True: 2.0**45}
 _PROJECT_UP_TO = 64  # dimensions up to which the kernels compute phases; beyond, BLAS is faster
 _PROJECTED_ROWS = 512  # per block of phases computed by BLAS
+_FAR = 1e6  # bandwidths from the centre, beyond which NumPy computes similarities
 _NATIVE_TYPES = (np.float32, np.float64, np.uint8)
 
 
@@ -40,10 +42,11 @@ class FeatureMap:
     reach: float  # largest distance of a point from the centre
     double: bool
     n_phases: int = 0
-    weights: Array | None = None  # DENSE: (d, n_phases) in quarter turns; GRID: (d,) steps
+    weights: Array | None = None  # DENSE: (d, n_phases) in quarter turns; GRID: (d,) steps;
+    # PRODUCTS: (d + 2, n_phases); DIFFERENCES: (d, n_phases)
     padded: int = 0
     signs: Array | None = None  # STRUCTURED: (blocks, 3, padded) of 0 and 1
-    lengths: Array | None = None
+    lengths: Array | None = None  # PRODUCTS, DIFFERENCES: (1,) factor of the exponents
     axes: tuple[int, ...] = ()
 
     @property
@@ -54,17 +57,19 @@ class FeatureMap:
     def n_features(self) -> int:
         if self.kind == GRID:
             return math.prod(2 * n + 1 for n in self.axes)
-        return 2 * self.n_phases
+        return 2 * self.n_phases if self.kind < GRID else self.n_phases
 
     @property
     def by_blas(self) -> bool:
-        return self.kind == DENSE and len(self.centre) > _PROJECT_UP_TO
+        return self.kind in (DENSE, PRODUCTS) and len(self.centre) > _PROJECT_UP_TO
 
     def _arguments(self) -> tuple[Any, ...]:
         """The map as the tuple that module.c parses."""
         if self.by_blas:
-            origin, reach = np.zeros(self.n_phases), LARGEST_PHASE[self.double]
-            return (GIVEN, self.n_phases, 0, origin, None, None, None, None, reach)
+            given, reach = GIVEN, LARGEST_PHASE[self.double]
+            if self.kind == PRODUCTS:
+                given, reach = EXPONENTS, math.inf
+            return (given, self.n_phases, 0, np.zeros(self.n_phases), *[None] * 4, reach)
         return (
             self.kind,
             self.n_phases,
@@ -91,16 +96,23 @@ class FeatureMap:
             raise OutOfReach
 
     def _prepare(self, X: Array) -> Array:
-        """Points in a dtype that the kernels accept, or their phases by BLAS."""
+        """Points in a dtype that the kernels accept, or their phases or exponents by BLAS."""
         if self.weights is None or not self.by_blas:
             native = X.dtype in _NATIVE_TYPES and X.flags.aligned and X.dtype.isnative
             return X if native else X.astype(np.float64)
+        d = len(self.centre)
+        extended = np.ones((len(X), len(self.weights)))
+        U = extended[:, :d]
         with np.errstate(over="ignore", invalid="ignore"):
-            U = X - self.centre
-            near = np.einsum("ij,ij->i", U, U) <= self.reach**2  # not for NaN
-        if not near.all():
+            np.subtract(X, self.centre, out=U)
+            squares = np.einsum("ij,ij->i", U, U)
+        if not (squares <= self.reach**2).all():  # not for NaN
             raise OutOfReach
-        return U.astype(self.dtype) @ self.weights
+        if self.lengths is None:
+            return U.astype(self.dtype) @ self.weights
+        extended[:, d] = squares / -2
+        extended *= self.lengths
+        return extended @ self.weights
 
 
 def can_use_kernels(X: Any) -> bool:
@@ -108,28 +120,65 @@ def can_use_kernels(X: Any) -> bool:
     return kernels() is not None and isinstance(X, np.ndarray) and X.dtype.kind in "fiu"
 
 
+def fits_single_precision(scale: float) -> bool:
+    """Whether points can be represented in float32 with this bandwidth as their unit."""
+    return 1e-25 < scale < 1e25
+
+
+def gaussian_map(landmarks: Array, bandwidth: float) -> FeatureMap | None:
+    """The map to similarities exp(−‖x − l‖²/(2 bandwidth²)), in double precision.
+
+    None where landmarks lie too far apart. Relative errors are about 10⁻¹⁵ max(1, ‖x − l‖²) in few
+    dimensions, where coordinates are subtracted, else 10⁻¹⁶ times the squared distances to the mean
+    landmark, all in bandwidths. Similarities below 10⁻³⁰⁷ are zero.
+    """
+    centre = landmarks.mean(axis=0, dtype=np.float64)
+    L = np.ascontiguousarray(landmarks.T - centre[:, None])
+    if len(L) <= FEW_FEATURES:
+        factor, reach = np.array([-0.5 / bandwidth**2]), _FAR * bandwidth
+        return FeatureMap(DIFFERENCES, centre, reach, True, len(landmarks), L, lengths=factor)
+    squares, most = np.einsum("ji,ji->i", L, L), LARGEST_SQUARE_FOR_GEMM * bandwidth**2
+    if not squares.max() <= most:
+        return None
+    W = np.concatenate([L, np.ones((1, len(landmarks))), squares[None, :] / -2])
+    factor, reach = np.array([1 / bandwidth**2]), math.sqrt(most)
+    return FeatureMap(PRODUCTS, centre, reach, True, len(landmarks), W, lengths=factor)
+
+
 def map_sums(map: FeatureMap, X: Array, R: Rows) -> FloatArray:
     """Rᵀφ(X), (s, n_features)."""
-    members = _Members(R)
-    s, width = R.shape[1], map.n_features
+    members = Members(R)
+
+    def add(rows: slice, out: FloatArray) -> None:
+        for block in map.blocks(rows):
+            map.call("sums", X[block], members.rows(block), out)
+
+    total = add_over_runs(add, len(X), (R.shape[1], map.n_features), uses_blas=map.by_blas)
+    return members.scale(total)
+
+
+def add_over_runs(
+    add: Callable[[slice, FloatArray], None], n: int, shape: tuple[int, int], *, uses_blas: bool
+) -> FloatArray:
+    """The total of what ``add`` adds to an array for each run of n rows."""
+    s, width = shape
     used: deque[FloatArray] = deque()  # buffers to be reused
 
-    def add(rows: slice) -> FloatArray:
+    def of_run(rows: slice) -> FloatArray:
         try:
             out = used.pop()
             out.fill(0.0)
         except IndexError:
             # Rows an odd number of cache lines apart, to avoid conflicts in the cache.
             out = np.zeros((s, (width // 16 + 1) * 16 + 8))
-        for block in map.blocks(rows):
-            map.call("sums", X[block], members.rows(block), out)
+        add(rows, out)
         return out
 
-    total = np.zeros((s, width))
-    for part in map_in_order(add, runs(len(X)), uses_blas=map.by_blas):
+    total = np.zeros(shape)
+    for part in map_in_order(of_run, runs(n), uses_blas=uses_blas):
         total += part[:, :width]
         used.append(part)
-    return members.scale(total)
+    return total
 
 
 def map_scores(map: FeatureMap, X: Array, V: FloatArray) -> FloatArray:
@@ -205,7 +254,7 @@ def _scorer(map: FeatureMap, X: Array, V: FloatArray) -> Callable[[slice], Float
     return score
 
 
-class _Members:
+class Members:
     """Weighted memberships for the kernels, in blocks of rows."""
 
     def __init__(self, R: Rows) -> None:

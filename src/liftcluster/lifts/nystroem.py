@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -9,13 +11,28 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._util.arrays import from_device, on_device, send
+from .._util.memory import available_memory
 from .._util.threads import one_blas_thread
 from .._util.typing import Array, FloatArray, IntArray, Points
 from ..kernels.kernel import kernel_from_state
-from ..kernels.shift_invariant import Kernel, ShiftInvariant
-from ..partitions.stack import Rows
-from .base import FeatureLift, as_vectors, sums_of_many
+from ..kernels.shift_invariant import Gaussian, Kernel, ShiftInvariant
+from ..partitions.stack import Rows, as_rows
+from ._native import warn_if_missing
+from .base import Answer, FeatureLift, LiftedPoints, as_vectors, sums_of_many
 from .exact import gram_factor
+from .kept import FeatureBlocks
+from .native import (
+    FeatureMap,
+    OutOfReach,
+    can_use_kernels,
+    fits_single_precision,
+    gaussian_map,
+    map_labels,
+    map_scores,
+    map_sums,
+)
+
+_MOST_KEPT = 2**28  # bytes of similarities that are kept for several passes over the same points
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +54,44 @@ class _Similarities(FeatureLift):
         return self.kernel.points(X)
 
     def features(self, X: Points) -> Array:
+        if isinstance(self.kernel, Gaussian) and isinstance(X, np.ndarray):
+            warn_if_missing(len(X) * len(self.landmarks))
         return self.kernel(X, self.landmarks)
+
+    def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
+        return self._by_native_kernels(X, lambda native: map_sums(native, X, R))
+
+    def _scores(self, X: Points, V: Any) -> FloatArray:
+        X, V = self.points(X), as_vectors(V, self.n_components)
+        scores = self._by_native_kernels(X, lambda native: map_scores(native, X, V))
+        return super()._scores(X, V) if scores is None else scores
+
+    def _assign(self, X: Points, V: Any) -> IntArray:
+        X, V = self.points(X), as_vectors(V, self.n_components)
+        labels = self._by_native_kernels(X, lambda native: map_labels(native, X, V))
+        return super()._assign(X, V) if labels is None else labels
+
+    def _by_native_kernels(self, X: Any, function: Callable[[FeatureMap], Answer]) -> Answer | None:
+        """The function of the compiled map; None where the kernels cannot be used for X."""
+        if (native := self.map_for(X)) is not None:
+            with suppress(OutOfReach):
+                return function(native)
+        return None  # NumPy computes by differences
+
+    def map_for(self, X: Any) -> FeatureMap | None:
+        """The map of the compiled kernels, where they can be used for X."""
+        if self._map is None or not can_use_kernels(X):
+            return None
+        return self._map if X.shape[1:] == self.landmarks.shape[1:] else None
+
+    @cached_property
+    def _map(self) -> FeatureMap | None:
+        kernel, L = self.kernel, self.landmarks
+        if not (isinstance(kernel, Gaussian) and can_use_kernels(L) and L.ndim == 2):
+            return None
+        if len(kernel.bandwidths) > 1 or not fits_single_precision(kernel.scale):
+            return None
+        return gaussian_map(L, kernel.scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +130,25 @@ class NystroemLift(_Similarities):
         return self._similarities.device_sums(X, R) @ self.coefficients
 
     def _scores(self, X: Points, V: Any) -> FloatArray:
+        return self._similarities._scores(X, self.weights_of(V))
+
+    def _assign(self, X: Points, V: Any) -> IntArray:
+        return self._similarities._assign(X, self.weights_of(V))
+
+    def weights_of(self, V: Any) -> FloatArray:
+        """(k, r) of the landmarks in each vector."""
         with one_blas_thread():
-            weights = as_vectors(V, self.n_components) @ self.coefficients.T
-        return self._similarities._scores(X, weights)
+            return np.asarray(as_vectors(V, self.n_components) @ self.coefficients.T)
+
+    def at(self, X: Points, *, keep: bool = False) -> LiftedPoints:
+        """The lift at fixed points; up to 256 MiB of similarities are kept if asked."""
+        X = self.points(X)
+        native = self._similarities.map_for(X)
+        if native is None:
+            return LiftedPoints(self, X)
+        size = 8 * len(X) * len(self.landmarks)
+        keep = keep and size <= min(_MOST_KEPT, available_memory() // 4)
+        return _LandmarkPoints(self, X, FeatureBlocks(native, X, keep=keep))
 
     @cached_property
     def _similarities(self) -> _Similarities:
@@ -97,6 +167,28 @@ class NystroemLift(_Similarities):
 
     def describe(self) -> str:
         return f"Nystroem, {len(self.landmarks)} landmarks, ρ = {self.n_components}"
+
+
+@dataclass(frozen=True, eq=False)
+class _LandmarkPoints(LiftedPoints):
+    """Points whose similarities with landmarks serve scores and sums at once."""
+
+    lift: NystroemLift
+    blocks: FeatureBlocks
+
+    def sums(self, R: Any) -> FloatArray:
+        with suppress(OutOfReach):
+            similarities = self.blocks.sums(as_rows(R, len(self.X)))
+            with one_blas_thread():
+                return np.asarray(similarities @ self.lift.coefficients)
+        return super().sums(R)
+
+    def score(self, V: Any, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        with suppress(OutOfReach):
+            scores, similarities = self.blocks.score(self.lift.weights_of(V), weights)
+            with one_blas_thread():
+                return scores, np.asarray(similarities @ self.lift.coefficients)
+        return super().score(V, weights)
 
 
 def choose_landmarks(n: int, n_components: int, rng: np.random.Generator) -> IntArray:

@@ -26,6 +26,7 @@ from .native import (
     FeatureMap,
     OutOfReach,
     can_use_kernels,
+    fits_single_precision,
     map_features,
     map_labels,
     map_scores,
@@ -252,11 +253,6 @@ def points_of_dimension(X: Points, d: int, *, finite: bool = True) -> Array:
     if points.shape[1] != d:
         raise ValueError(f"points have {points.shape[1]} features, but this lift was made for {d}")
     return points
-
-
-def fits_single_precision(scale: float) -> bool:
-    """Whether points can be represented in float32 with this bandwidth as their unit."""
-    return 1e-25 < scale < 1e25
 
 
 def reach_tolerance(

@@ -12,7 +12,7 @@ from .._util.memory import check_memory
 from .._util.typing import FloatArray, Points
 from ..kernels.shift_invariant import Kernel, ShiftInvariant
 from ..kernels.summary import concatenate_points, dimension, n_points, summarize_points
-from ..lifts.base import Lift, check_sums_add_up, sums_of_many
+from ..lifts.base import Lift, LiftedPoints, check_sums_add_up, sums_of_many
 from ..lifts.choice import Lifting, choose_settings, fit_lift, kernel_of_points, without_tol
 from ..lifts.exact import fit_span_lift, fit_span_lifts
 from ..lifts.settings import Exact, Fourier, Structured
@@ -26,6 +26,15 @@ def lift_samples(
     samples: list[Sample], lifting: Lifting, rng: np.random.Generator
 ) -> tuple[Lift, FloatArray]:
     """The lift, and the vectors of all clusters of all samples, one sample after another."""
+    points, sums = lift_points(samples, lifting, rng)
+    return points[0].lift, sums
+
+
+def lift_points(
+    samples: list[Sample], lifting: Lifting, rng: np.random.Generator, *, keep: bool = False
+) -> tuple[list[LiftedPoints], FloatArray]:
+    """The same, with the points of each sample for more passes, for which features may be kept."""
+    points: list[LiftedPoints] = []
 
     def sums_by(lift: Lift) -> FloatArray:
         s, rho = sum(R.shape[1] for _, R in samples), lift.n_components
@@ -34,21 +43,28 @@ def lift_samples(
             f"vectors of {s:,} clusters with {rho:,} numbers each",
             "take a smaller n_components, or clusterings with fewer clusters",
         )
-        return np.concatenate([lift.sums(X, R) for X, R in samples])
+        points[:] = [lift.at(X, keep=keep) for X, _ in samples]
+        return np.concatenate([at.sums(R) for at, (_, R) in zip(points, samples, strict=True)])
 
     if lifting.is_fitted:
         lift = lifting.fitted_lift([X for X, _ in samples])
         check_sums_add_up(lift)
-        return lift, sums_by(lift)
+        sums = sums_by(lift)
+        return points, sums
     samples = _check_samples(samples, lifting.kernel)
     point_sets = [X for X, _ in samples]
     sizes, d = [n_points(X) for X in point_sets], dimension(point_sets[0])
     settings = choose_settings(lifting, sum(sizes), d)
     if isinstance(settings, Exact):
-        return fit_span_lift(kernel_of_points(lifting, point_sets), *_as_one_sample(samples))
-    summarize = partial(summarize_points, point_sets)
-    lift = fit_lift(lifting, settings, sizes, d, summarize, rng)
-    return reach_tolerance(sums_by, lift, settings, rng)
+        kernel = kernel_of_points(lifting, point_sets)
+        lift, sums = fit_span_lift(kernel, *_as_one_sample(samples))
+    else:
+        summarize = partial(summarize_points, point_sets)
+        lift = fit_lift(lifting, settings, sizes, d, summarize, rng)
+        lift, sums = reach_tolerance(sums_by, lift, settings, rng)
+    if not points or points[0].lift is not lift:  # exact, or extended
+        points = [lift.at(X) for X in point_sets]
+    return points, sums
 
 
 def lift_samples_at_scales(

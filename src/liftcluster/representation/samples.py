@@ -15,13 +15,13 @@ from .._util.typing import BandwidthLike, FloatArray, Points, RngLike
 from .._util.validation import as_numbers, as_weights, make_rng
 from ..kernels.kernel import KernelLike
 from ..kernels.shift_invariant import ShiftInvariant
-from ..lifts.base import Lift
+from ..lifts.base import Lift, LiftedPoints
 from ..lifts.choice import Lifting, LiftLike
 from ..lifts.uncertainty import unit_rows
 from ..partitions.partition import as_partitions
 from ..partitions.stack import MatrixRows, Stack
 from ..streaming.streams import Stream, as_stream, needs_stream
-from .lifting import Sample, lift_samples, lift_samples_at_scales
+from .lifting import Sample, lift_points, lift_samples, lift_samples_at_scales
 from .passes import lift_streams, open_checkpoint
 from .representation import Representation
 
@@ -151,7 +151,16 @@ def represent_in_memory(
     """The same for points and partitions that are known to be in memory."""
     stacked = _stack_samples(samples, [None] * len(samples) if weights is None else weights)
     lift, sums = lift_samples([*stacked], lifting, make_rng(rng))
-    return _assemble([stack for _, stack in stacked], lift, sums)
+    return assemble([stack for _, stack in stacked], lift, sums)
+
+
+def represent_points(
+    lifting: Lifting, X: Points, partitions: Any, rng: RngLike
+) -> tuple[Representation, LiftedPoints]:
+    """The same for one set of points, with these for more passes; features may be kept."""
+    stacked = _stack_samples([(X, partitions)], [None])
+    points, sums = lift_points([*stacked], lifting, make_rng(rng), keep=True)
+    return assemble([stack for _, stack in stacked], points[0].lift, sums), points[0]
 
 
 def represent_streams(
@@ -202,7 +211,7 @@ def represent_at_scales(
     stacked = _stack_samples(*_with_weights(samples, None))
     lifted = lift_samples_at_scales([*stacked], kernels, lifting, make_rng(rng))
     stacks = [stack for _, stack in stacked]
-    return (_assemble(stacks, lift, V) for lift, V in lifted)
+    return (assemble(stacks, lift, V) for lift, V in lifted)
 
 
 @checked_keywords
@@ -270,7 +279,8 @@ def cluster_distance(
     return float(np.linalg.norm(V[0] - V[1]))
 
 
-def _assemble(stacks: list[Stack], lift: Lift, sums: FloatArray) -> Representation:
+def assemble(stacks: list[Stack], lift: Lift, sums: FloatArray) -> Representation:
+    """The representation of stacked partitions from the sums of their clusters."""
     firsts = np.cumsum([0] + [len(stack.partitions) for stack in stacks])
     return Representation(
         sums=sums,

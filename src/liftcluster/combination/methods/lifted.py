@@ -16,7 +16,9 @@ from ..._util.typing import FloatArray, IntArray, RngLike
 from ...lifts.exact import gram_factor
 from ...representation.representation import Representation
 from .ascent import ascend_mmd
+from .kmeans import gram_kmeans
 from .linkage import average_linkage, weighted_ward
+from .tuples import by_first_appearance
 
 Linkage = Literal["ward", "average", "complete", "single"]
 _WARD_UP_TO = 1500  # clusters: Ward's method takes cubic time
@@ -49,13 +51,11 @@ def lift_km(rep: Representation, k: int, *, n_init: int = 20, rng: np.random.Gen
     ----------
     Raman, Phillips, Venkatasubramanian (SDM 2011), section 5, Algorithm 1.
     """
-    from sklearn.cluster import KMeans
-
     starts = [weighted_ward(rep.vectors, rep.masses, k)] if rep.s <= _WARD_UP_TO else []
     G = rep.inner_products()
-    V = _span_coordinates(rep, G)
-    for _ in range(check_count(n_init, "n_init")):
-        starts.append(_fit_groups(KMeans(n_init=1), V, rep, k, rng))
+    starts += gram_kmeans(G, rep.masses, k, check_count(n_init, "n_init"), rng)
+    # Groups that several starts find are improved once.
+    different = {by_first_appearance(codes)[1].tobytes(): codes for codes in starts}
 
     def affinity(rows: IntArray, R: sp.csr_array) -> FloatArray:
         return np.asarray((R.T @ G[rows]).T)
@@ -63,7 +63,7 @@ def lift_km(rep: Representation, k: int, *, n_init: int = 20, rng: np.random.Gen
     # liftSSD is a constant minus Σ ‖S‖²/w, which ascend_mmd maximises.
     climbs = [
         ascend_mmd(affinity, np.diag(G), rep.masses, codes, int(codes.max()) + 1)
-        for codes in starts
+        for codes in different.values()
     ]
     return max(climbs, key=lambda climb: climb.objective).codes
 
@@ -105,22 +105,12 @@ def lift_hac(
 
 def group_by(clusterer: Any, rep: Representation, k: int, *, rng: np.random.Generator) -> IntArray:
     """(s,) groups of the lifted clusters by any scikit-learn clusterer, weighted if it can be."""
-    return _fit_groups(clusterer, _span_coordinates(rep), rep, k, rng)
-
-
-def _span_coordinates(rep: Representation, G: FloatArray | None = None) -> FloatArray:
-    """The cluster vectors in at most s orthonormal coordinates; G are their inner products."""
-    if rep.n_components <= rep.s:
-        return rep.vectors
-    return gram_factor(rep.inner_products() if G is None else G)[0]
-
-
-def _fit_groups(
-    clusterer: Any, V: FloatArray, rep: Representation, k: int, rng: np.random.Generator
-) -> IntArray:
     from sklearn.base import clone
     from sklearn.exceptions import ConvergenceWarning
 
+    V = rep.vectors  # in at most s orthonormal coordinates
+    if rep.n_components > rep.s:
+        V = gram_factor(rep.inner_products())[0]
     clusterer = clone(clusterer)
     settings = clusterer.get_params()
     chosen = {"n_clusters": k, "n_components": k, "random_state": int(rng.integers(2**31))}

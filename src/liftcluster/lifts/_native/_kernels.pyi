@@ -9,6 +9,10 @@ def sums(
 def scores(
     double: bool, map: Any, X: Any, start: int, stop: int, vectors: Any, k: int, out: Any, /
 ) -> int: ...
+def assign(
+    double: bool, map: Any, X: Any, start: int, stop: int, vectors: Any, k: int, units: Any,
+    weights: Any, scores: Any, sums: Any, /
+) -> int: ...  # fmt: skip
 def nearest(
     n: int, p: int, d: int, k: int, values: Any, points: Any, places: Any, positions: Any,
     squares: Any, /

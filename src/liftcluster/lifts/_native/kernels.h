@@ -68,7 +68,7 @@ static void free_lines(void *p)
 #include "nearest.h"
 
 const kernel_set NAME(kernels) = {SET_NAME, {sums_f, sums_d}, {scores_f, scores_d},
-                                  {features_f, features_d}, nearest_places};
+                                  {features_f, features_d}, {assign_f, assign_d}, nearest_places};
 
 #if defined(TARGET) && defined(__clang__)
 _Pragma("clang attribute pop")

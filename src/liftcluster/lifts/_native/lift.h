@@ -10,8 +10,16 @@
    STRUCTURED  cos and sin of lengths * H D3 H D2 H D1 u, blocks of `padded` frequencies
    GIVEN       cos and sin of x itself: phases computed by a matrix product
    GRID        products over the axes of 1, cos(j theta), sin(j theta), theta = u * steps
-   Phases are in quarter turns, so that range reduction is exact. */
-enum map_kind { MAP_DENSE, MAP_STRUCTURED, MAP_GIVEN, MAP_GRID };
+   PRODUCTS    exp(f * (u W - |u|^2/2 - |w|^2/2)) for landmarks w, the columns of W: Gaussian
+               similarities; W is followed by a row of ones and a row of -|w|^2/2
+   DIFFERENCES exp(f * |u - w|^2), accurate for near points wherever they are
+   EXPONENTS   exp(x) of x itself: exponents computed by a matrix product
+   VALUES      x itself
+   Phases are in quarter turns, so that range reduction is exact. Exponents are clipped to 0. */
+enum map_kind {
+    MAP_DENSE, MAP_STRUCTURED, MAP_GIVEN, MAP_GRID,
+    MAP_PRODUCTS, MAP_DIFFERENCES, MAP_EXPONENTS, MAP_VALUES
+};
 
 enum element { ELEMENT_FLOAT, ELEMENT_DOUBLE, ELEMENT_BYTE };
 
@@ -21,12 +29,13 @@ enum element { ELEMENT_FLOAT, ELEMENT_DOUBLE, ELEMENT_BYTE };
 typedef struct {
     enum map_kind kind;
     int64_t d;               /* coordinates of a point */
-    int64_t n_phases;        /* frequencies; features are twice as many, but for GRID */
+    int64_t n_phases;        /* frequencies, with two features each, or landmarks; not for GRID */
     int64_t padded;          /* STRUCTURED: size of a block, a power of two >= d */
     const double *centre;    /* d */
-    const void *weights;     /* DENSE: d x n_phases, GRID: d steps; of the working precision */
+    const void *weights;     /* DENSE, DIFFERENCES: d x n_phases, PRODUCTS: two rows more,
+                                GRID: d steps; of the working precision */
     const uint8_t *signs;    /* STRUCTURED: blocks x 3 x padded, 1 for minus */
-    const void *lengths;     /* STRUCTURED: n_phases, of the working precision */
+    const void *lengths;     /* STRUCTURED: n_phases, PRODUCTS, DIFFERENCES: f; likewise */
     int64_t axis[MOST_AXES]; /* GRID: how many multiples of the step on each axis */
     double reach;            /* largest distance of a point from the centre */
 } lift_map;
@@ -66,6 +75,21 @@ typedef int64_t scores_kernel(const lift_map *, const point_set *, int64_t start
 typedef int64_t features_kernel(const lift_map *, const point_set *, int64_t start, int64_t stop,
                                 void *features);
 
+/* Scores of features that are not trigonometric, times `units`, and weighted sums (all weights one
+   for NULL) of the points by their largest score, added to k rows that are `ld` apart. */
+typedef struct {
+    const void *vectors;   /* k x features, of the working precision */
+    int64_t k;
+    const double *units;   /* k */
+    const double *weights; /* one for each row of the points, or NULL */
+    double *scores;        /* (stop - start) x k */
+    double *sums;
+    int64_t ld;
+} assign_call;
+
+typedef int64_t assign_kernel(const lift_map *, const point_set *, int64_t start, int64_t stop,
+                              const assign_call *);
+
 /* The k nearest of p places to each of n points, nearest first; k is at most MOST_NEAREST and p. */
 #define MOST_NEAREST 64
 
@@ -85,6 +109,7 @@ typedef struct {
     sums_kernel *sums[2]; /* float, double */
     scores_kernel *scores[2];
     features_kernel *features[2];
+    assign_kernel *assign[2];
     nearest_kernel *nearest;
 } kernel_set;
 
@@ -95,14 +120,23 @@ extern const kernel_set kernels_portable;
 extern const kernel_set kernels_avx2, kernels_avx512;
 #endif
 
+/* Whether features are cosines and sines. */
+static inline int is_trigonometric(const lift_map *map) { return map->kind < MAP_GRID; }
+
 static inline int64_t feature_count(const lift_map *map)
 {
     if (map->kind != MAP_GRID)
-        return 2 * map->n_phases;
+        return is_trigonometric(map) ? 2 * map->n_phases : map->n_phases;
     int64_t count = 1;
     for (int64_t q = 0; q < map->d; q++)
         count *= 2 * map->axis[q] + 1;
     return count;
+}
+
+/* Rows of W. */
+static inline int64_t weight_rows(const lift_map *map)
+{
+    return map->kind == MAP_PRODUCTS ? map->d + 2 : map->d;
 }
 
 /* GRID: products over all axes but the first. */

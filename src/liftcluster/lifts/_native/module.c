@@ -73,7 +73,7 @@ static PyObject *in_use(PyObject *self, PyObject *unused)
 
 /* ---- buffers ---- */
 
-#define MOST_BUFFERS 8
+#define MOST_BUFFERS 10
 
 typedef struct {
     Py_buffer views[MOST_BUFFERS];
@@ -197,19 +197,23 @@ static int take_map(buffer_list *list, PyObject *tuple, int64_t d, int precision
     map->d = d;
     map->n_phases = n_phases;
     map->padded = padded;
-    if (d < 1 || d > MOST_PHASES || kind < MAP_DENSE || kind > MAP_GRID
+    if (d < 1 || d > MOST_PHASES || kind < MAP_DENSE || kind > MAP_VALUES
         || n_phases < (kind == MAP_GRID ? 0 : 1) || n_phases > MOST_PHASES) {
         PyErr_SetString(PyExc_ValueError, "the map does not fit the points");
         return 0;
     }
     if (!(map->centre = take_buffer(list, centre, "d", 8, d, 0, "centre")))
         return 0;
-    if (kind == MAP_DENSE || kind == MAP_GRID) {
-        int64_t count = kind == MAP_DENSE ? d * n_phases : d;
+    int landmarks = kind == MAP_PRODUCTS || kind == MAP_DIFFERENCES;
+    if (kind == MAP_DENSE || kind == MAP_GRID || landmarks) {
+        int64_t count = kind == MAP_GRID ? d : weight_rows(map) * n_phases;
         if (!(map->weights = take_buffer(list, weights, format, size, count, 0, "frequencies")))
             return 0;
     }
-    if (kind == MAP_GIVEN && n_phases != d) {
+    if (landmarks
+        && !(map->lengths = take_buffer(list, lengths, format, size, 1, 0, "factor of exponents")))
+        return 0;
+    if ((kind == MAP_GIVEN || kind == MAP_EXPONENTS || kind == MAP_VALUES) && n_phases != d) {
         PyErr_SetString(PyExc_ValueError, "given phases must be as many as the map has");
         return 0;
     }
@@ -399,6 +403,45 @@ static PyObject *scores(PyObject *self, PyObject *args)
     return fine ? outcome(status) : NULL;
 }
 
+static PyObject *assign(PyObject *self, PyObject *args)
+{
+    (void)self;
+    int precision;
+    long long start, stop, k;
+    PyObject *map_tuple, *X, *vectors, *units, *weights, *scores, *sums;
+    if (!PyArg_ParseTuple(args, "pOOLLOLOOOO", &precision, &map_tuple, &X, &start, &stop, &vectors,
+                          &k, &units, &weights, &scores, &sums))
+        return NULL;
+    if (k < 1 || k > INT32_MAX)
+        return PyErr_Format(PyExc_ValueError, "an impossible number of vectors");
+    buffer_list list = {.count = 0};
+    lift_map map = {0};
+    point_set points;
+    assign_call call = {.k = k};
+    int64_t n, d, status = LIFT_DONE;
+    int fine = take_points(&list, X, &points, &n, &d) && check_rows(start, stop, n)
+        && take_map(&list, map_tuple, d, precision, &map);
+    if (fine && map.kind <= MAP_GRID) {
+        PyErr_SetString(PyExc_ValueError, "this map cannot assign points");
+        fine = 0;
+    }
+    fine = fine
+        && (call.vectors = take_buffer(&list, vectors, precision ? "d" : "f", precision ? 8 : 4,
+                                       product(k, feature_count(&map)), 0, "vectors"))
+        && (call.units = take_buffer(&list, units, "d", 8, k, 0, "units"))
+        && (weights == Py_None
+            || (call.weights = take_buffer(&list, weights, "d", 8, n, 0, "weights")))
+        && (call.scores = take_buffer(&list, scores, "d", 8, product(stop - start, k), 1, "scores"))
+        && (call.sums = take_rows(&list, sums, k, feature_count(&map), &call.ld));
+    if (fine) {
+        Py_BEGIN_ALLOW_THREADS
+        status = kernels->assign[precision](&map, &points, start, stop, &call);
+        Py_END_ALLOW_THREADS
+    }
+    release_all(&list);
+    return fine ? outcome(status) : NULL;
+}
+
 static PyObject *features(PyObject *self, PyObject *args)
 {
     (void)self;
@@ -463,6 +506,9 @@ static PyMethodDef methods[] = {
      "scores(double, map, X, start, stop, vectors, k, out): inner products of features of rows."},
     {"features", features, METH_VARARGS,
      "features(double, map, X, start, stop, out): the features of rows."},
+    {"assign", assign, METH_VARARGS,
+     "assign(double, map, X, start, stop, vectors, k, units, weights, scores, sums): scores of "
+     "rows, and sums by their largest score."},
     {"nearest", nearest, METH_VARARGS,
      "nearest(n, p, d, k, values, points, places, positions, squares): the k nearest places."},
     {NULL, NULL, 0, NULL}};

@@ -20,7 +20,7 @@ typedef struct {
     int64_t ld;         /* from one point's row to the next */
     INTEGER *signs;     /* as masks over the sign bit */
     REAL *lengths;      /* STRUCTURED: padded with zeros */
-    REAL *W;            /* DENSE: likewise, d x ldw */
+    REAL *W;            /* DENSE, PRODUCTS, DIFFERENCES: likewise, rows of ldw */
     int64_t ldw;
     REAL *U;            /* BLOCK x ldu centred points */
     int64_t ldu;
@@ -28,7 +28,7 @@ typedef struct {
     REAL *P;            /* BLOCK x ld phases or features */
 } R(worker);
 
-/* Phases, or features where they do not come from phases. */
+/* Phases, or features where they do not come in pairs of cosine and sine. */
 static int64_t R(columns)(const lift_map *map)
 {
     return map->kind == MAP_GRID ? feature_count(map) : map->n_phases;
@@ -57,7 +57,7 @@ static int R(engage)(R(worker) *w, const lift_map *map, const point_set *points)
     memset(w, 0, sizeof *w);
     w->map = map;
     w->points = points;
-    int64_t padded = map->kind == MAP_STRUCTURED ? map->padded : map->d, inner = 0;
+    int64_t padded = map->kind == MAP_STRUCTURED ? map->padded : weight_rows(map), inner = 0;
     w->ldu = R(round_up)(padded, LANES);
     switch (map->kind) {
     case MAP_STRUCTURED:
@@ -90,12 +90,12 @@ static int R(engage)(R(worker) *w, const lift_map *map, const point_set *points)
         for (int64_t j = 0; j < count; j++)
             w->signs[j] = map->signs[j] ? (INTEGER)((uint64_t)1 << (8 * sizeof(REAL) - 1)) : 0;
         memcpy(w->lengths, map->lengths, (size_t)map->n_phases * sizeof(REAL));
-    } else if (map->kind == MAP_DENSE) {
+    } else if (map->weights && map->kind != MAP_GRID) {
         w->ldw = w->n_slices * w->width;
-        w->W = R(cache_lines)(map->d * w->ldw);
+        w->W = R(cache_lines)(weight_rows(map) * w->ldw);
         if (!w->W)
             return 0;
-        for (int64_t q = 0; q < map->d; q++)
+        for (int64_t q = 0; q < weight_rows(map); q++)
             memcpy(w->W + q * w->ldw, (const REAL *)map->weights + q * map->n_phases,
                    (size_t)map->n_phases * sizeof(REAL));
     }
@@ -111,11 +111,15 @@ static int64_t R(take)(R(worker) *w, const int64_t *rows, int64_t count)
                                    w->U + i * w->ldu);
         if (!(square <= limit)) /* also for NaN */
             return rows[i];
+        if (w->map->kind == MAP_PRODUCTS) {
+            w->U[i * w->ldu + w->map->d] = (REAL)(-square / 2);
+            w->U[i * w->ldu + w->map->d + 1] = 1;
+        }
     }
     return LIFT_DONE;
 }
 
-/* Fill P with one slice of phases (GRID: features) of the points taken. */
+/* Fill P with one slice of phases, or of features that are not trigonometric, of the points taken. */
 INLINE void R(fill)(R(worker) *w, int64_t slice, int64_t count)
 {
     const lift_map *map = w->map;
@@ -131,10 +135,30 @@ INLINE void R(fill)(R(worker) *w, int64_t slice, int64_t count)
             R(dense_phases)(w->U + i * w->ldu, w->ldu, (int)(count - i < 4 ? count - i : 4), map->d,
                             w->W + first, w->ldw, w->width, w->P + i * w->ld, w->ld);
         break;
+    case MAP_PRODUCTS:
+        for (int64_t i = 0; i < count; i += 4) {
+            int here = (int)(count - i < 4 ? count - i : 4);
+            R(dense_phases)(w->U + i * w->ldu, w->ldu, here, map->d + 2, w->W + first, w->ldw,
+                            w->width, w->P + i * w->ld, w->ld);
+            R(exponentials)(w->P + i * w->ld, w->ld, here, w->width, *(const REAL *)map->lengths);
+        }
+        break;
+    case MAP_DIFFERENCES:
+        for (int64_t i = 0; i < count; i += 4) {
+            int here = (int)(count - i < 4 ? count - i : 4);
+            R(square_distances)(w->U + i * w->ldu, w->ldu, here, map->d, w->W + first, w->ldw,
+                                w->width, w->P + i * w->ld, w->ld);
+            R(exponentials)(w->P + i * w->ld, w->ld, here, w->width, *(const REAL *)map->lengths);
+        }
+        break;
     case MAP_GIVEN:
+    case MAP_EXPONENTS:
+    case MAP_VALUES:
         for (int64_t i = 0; i < count; i++) {
             int64_t here = map->n_phases - first < w->width ? map->n_phases - first : w->width;
             memcpy(w->P + i * w->ld, w->U + i * w->ldu + first, (size_t)here * sizeof(REAL));
+            if (map->kind == MAP_EXPONENTS)
+                R(exponentials)(w->P + i * w->ld, w->ld, 1, w->width, 1);
         }
         break;
     case MAP_GRID: {
@@ -314,6 +338,26 @@ INLINE void R(add_up)(const R(worker) *w, const R(roll) *roll, int64_t first, RE
     }
 }
 
+/* The same for features that are not trigonometric, which P holds. */
+static void R(add_up_values)(const R(worker) *w, const R(roll) *roll, int64_t first, double *sums,
+                             int64_t ld)
+{
+    int64_t n = w->map->n_phases, here = n - first < w->stride ? n - first : w->stride;
+    for (int64_t j = 0; j < here; j += TILE)
+        for (int64_t c = 0; c < roll->n_local; c++) {
+            R(vec) total[4] = {{0}};
+            const struct R(entry) *end = roll->sorted + roll->first[c + 1];
+            for (const struct R(entry) *e = roll->sorted + roll->first[c]; e < end; e++)
+                for (int q = 0; q < 4; q++)
+                    total[q] += e->share * R(load)(w->P + e->point * w->ld + j + q * LANES);
+            REAL values[TILE];
+            for (int q = 0; q < 4; q++)
+                R(store)(values + q * LANES, total[q]);
+            R(add_row)(sums + roll->global[c] * ld + first + j, values,
+                       here - j < TILE ? here - j : TILE);
+        }
+}
+
 /* The same for a grid, whose features are products of a factor of the first axis and one of the
    others: these are multiplied when they are added, so that only the factors are stored. */
 INLINE void R(add_up_columns)(const R(roll) *roll, int64_t c, const REAL *tables, int64_t ldt,
@@ -376,10 +420,36 @@ static int64_t R(sum_blocks)(R(worker) *w, R(roll) *roll, const membership_list 
         }
         for (int64_t slice = 0; roll->count && slice < w->n_slices; slice++) {
             R(fill)(w, slice, roll->count);
-            R(add_up)(w, roll, slice * w->stride, F, sums, ld);
+            if (is_trigonometric(w->map))
+                R(add_up)(w, roll, slice * w->stride, F, sums, ld);
+            else
+                R(add_up_values)(w, roll, slice * w->stride, sums, ld);
         }
     }
     return LIFT_DONE;
+}
+
+static int R(open_roll)(R(roll) *roll, int64_t n_clusters)
+{
+    memset(roll, 0, sizeof *roll);
+    size_t bytes = (size_t)(n_clusters + 2) * sizeof(int64_t);
+    roll->global = malloc(bytes);
+    roll->local = malloc(bytes);
+    roll->first = malloc(bytes);
+    if (!roll->global || !roll->local || !roll->first)
+        return 0;
+    for (int64_t c = 0; c < n_clusters; c++)
+        roll->local[c] = -1;
+    return 1;
+}
+
+static void R(close_roll)(R(roll) *roll)
+{
+    free(roll->first);
+    free(roll->global);
+    free(roll->local);
+    free(roll->entries);
+    free(roll->sorted);
 }
 
 static int64_t R(sums)(const lift_map *map, const point_set *points, int64_t start, int64_t stop,
@@ -387,29 +457,18 @@ static int64_t R(sums)(const lift_map *map, const point_set *points, int64_t sta
 {
     R(worker) w;
     R(roll) roll;
-    memset(&roll, 0, sizeof roll);
-    size_t bytes = (size_t)(n_clusters + 2) * sizeof(int64_t);
-    roll.global = malloc(bytes);
-    roll.local = malloc(bytes);
-    roll.first = malloc(bytes);
     int64_t ldf = TILE; /* of a point's tile; for a grid, of its table */
     if (map->kind == MAP_GRID)
         ldf = R(round_up)(2 * map->axis[0] + 1 + LANES, LANES)
             + R(round_up)(inner_size(map) + LANES + TILE, LANES);
     REAL *F = R(cache_lines)(BLOCK * ldf);
     int64_t status = LIFT_NO_MEMORY;
-    if (R(engage)(&w, map, points) && roll.global && roll.local && roll.first && F) {
-        for (int64_t c = 0; c < n_clusters; c++)
-            roll.local[c] = -1;
+    int ready = R(engage)(&w, map, points);
+    if (R(open_roll)(&roll, n_clusters) && ready && F)
         status = R(sum_blocks)(&w, &roll, members, start, stop, F, ldf, sums, ld);
-    }
     R(dismiss)(&w);
+    R(close_roll)(&roll);
     free_lines(F);
-    free(roll.first);
-    free(roll.global);
-    free(roll.local);
-    free(roll.entries);
-    free(roll.sorted);
     return status;
 }
 
@@ -476,7 +535,7 @@ static void R(pack)(const R(worker) *w, const REAL *vectors, int64_t k, REAL *pa
             const REAL *from = vectors + c * n_features + first;
             REAL *to = packed + c * ldv + slice * w->width;
             memcpy(to, from, (size_t)here * sizeof(REAL));
-            if (w->map->kind != MAP_GRID)
+            if (is_trigonometric(w->map))
                 memcpy(to + ldv / 2, from + columns, (size_t)here * sizeof(REAL));
         }
 }
@@ -497,7 +556,7 @@ static int64_t R(score_blocks)(R(worker) *w, int64_t start, int64_t stop, const 
         for (int64_t slice = 0; slice < w->n_slices; slice++) {
             const REAL *V = packed + slice * w->width;
             R(fill)(w, slice, count);
-            if (w->map->kind != MAP_GRID) {
+            if (is_trigonometric(w->map)) {
                 R(to_features)(w, count, Q);
                 R(multiply)(Q, w->ld, count, V + ldv / 2, ldv, k, w->width, out);
             }
@@ -514,7 +573,7 @@ static int64_t R(scores)(const lift_map *map, const point_set *points, int64_t s
     int64_t status = LIFT_NO_MEMORY;
     REAL *packed = NULL, *Q = NULL;
     if (R(engage)(&w, map, points)) {
-        int64_t ldv = w.n_slices * w.width * (map->kind == MAP_GRID ? 1 : 2);
+        int64_t ldv = w.n_slices * w.width * (is_trigonometric(map) ? 2 : 1);
         packed = R(cache_lines)(k * ldv);
         Q = R(cache_lines)(BLOCK * w.ld);
         if (packed && Q) {
@@ -525,6 +584,82 @@ static int64_t R(scores)(const lift_map *map, const point_set *points, int64_t s
     free_lines(packed);
     free_lines(Q);
     R(dismiss)(&w);
+    return status;
+}
+
+/* The column of the largest score of each row, the first of equal ones. */
+static void R(largest)(const double *scores, int64_t count, int64_t k, int32_t *codes)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t best = 0;
+        for (int64_t c = 1; c < k; c++)
+            if (scores[i * k + c] > scores[i * k + best])
+                best = c;
+        codes[i] = (int32_t)best;
+    }
+}
+
+/* Scores of a block, whose features stay in P for the sums of the groups. */
+static int64_t R(assign_blocks)(R(worker) *w, R(roll) *roll, int64_t start, int64_t stop,
+                                const assign_call *call, const REAL *packed, int64_t ldv)
+{
+    int64_t rows[BLOCK], k = call->k;
+    int32_t codes[BLOCK];
+    REAL *P = w->P;
+    for (int64_t row = start; row < stop; row += BLOCK) {
+        int64_t count = row + BLOCK < stop ? BLOCK : stop - row;
+        for (int64_t i = 0; i < count; i++)
+            rows[i] = row + i;
+        int64_t status = R(take)(w, rows, count);
+        double *out = call->scores + (row - start) * k;
+        memset(out, 0, (size_t)(count * k) * sizeof *out);
+        for (int64_t slice = 0; slice < w->n_slices && status == LIFT_DONE; slice++) {
+            w->P = P + slice * w->width;
+            R(fill)(w, slice, count);
+            R(multiply)(w->P, w->ld, count, packed + slice * w->width, ldv, k, w->width, out);
+        }
+        if (status == LIFT_DONE) {
+            for (int64_t i = 0; i < count * k; i++)
+                out[i] *= call->units[i % k];
+            R(largest)(out, count, k, codes);
+            membership groups = {.codes = codes, .k = k,
+                                 .weights = call->weights ? call->weights + row : NULL};
+            membership_list members = {&groups, 1};
+            status = R(call_roll)(roll, &members, 0, count);
+        }
+        for (int64_t slice = 0; slice < w->n_slices && status == LIFT_DONE; slice++) {
+            w->P = P + slice * w->width;
+            R(add_up_values)(w, roll, slice * w->stride, call->sums, call->ld);
+        }
+        w->P = P;
+        if (status != LIFT_DONE)
+            return status;
+    }
+    return LIFT_DONE;
+}
+
+static int64_t R(assign)(const lift_map *map, const point_set *points, int64_t start, int64_t stop,
+                         const assign_call *call)
+{
+    R(worker) w;
+    R(roll) roll;
+    int64_t status = LIFT_NO_MEMORY;
+    REAL *packed = NULL;
+    int ready = R(engage)(&w, map, points);
+    if (R(open_roll)(&roll, call->k) && ready) {
+        int64_t ldv = w.n_slices * w.width;
+        w.ld = ldv + LANES; /* P holds all slices of a block */
+        free_lines(w.P);
+        w.P = R(cache_lines)(BLOCK * w.ld);
+        packed = R(cache_lines)(call->k * ldv);
+        if (w.P && packed) {
+            R(pack)(&w, call->vectors, call->k, packed, ldv);
+            status = R(assign_blocks)(&w, &roll, start, stop, call, packed, ldv);
+        }
+    }
+    free_lines(packed);
+    R(dismiss)(&w);
+    R(close_roll)(&roll);
     return status;
 }
 
@@ -545,12 +680,12 @@ static int64_t R(features)(const lift_map *map, const point_set *points, int64_t
             int64_t first = slice * w.stride, columns = R(columns)(map);
             int64_t here = columns - first < w.stride ? columns - first : w.stride;
             R(fill)(&w, slice, count);
-            if (map->kind != MAP_GRID)
+            if (is_trigonometric(map))
                 R(to_features)(&w, count, Q);
             for (int64_t i = 0; i < count; i++) {
                 REAL *out = (REAL *)features + (row - start + i) * n_features + first;
                 memcpy(out, w.P + i * w.ld, (size_t)here * sizeof(REAL));
-                if (map->kind != MAP_GRID)
+                if (is_trigonometric(map))
                     memcpy(out + columns, Q + i * w.ld, (size_t)here * sizeof(REAL));
             }
         }

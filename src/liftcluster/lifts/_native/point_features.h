@@ -45,6 +45,49 @@ INLINE void R(cos_sin)(R(vec) t, R(vec) *cosine, R(vec) *sine)
     *cosine = (R(vec))((R(bits))c ^ swap ^ (((quarter + 1) & 2) << sign));
 }
 
+/* exp of x, clipped to 0, to about two units in the last place; zero below the normal numbers.
+   x is n log 2 and a rest, at most half of log 2: exp of the rest times two to the n, whose bits
+   are the low ones of a sum as in cos_sin. */
+INLINE R(vec) R(exponential)(R(vec) x)
+{
+#if SINGLE
+    const REAL magic = 12582912.0f, per_log2 = 1.44269504f, least = -87.0f;
+    const REAL log2_high = 0.693359375f, log2_low = -0.00021219444170128554f;
+    const int bias = 127, place = 23;
+#else
+    const REAL magic = 6755399441055744.0, per_log2 = 1.4426950408889634, least = -708.0;
+    const REAL log2_high = 0.6931471803691238, log2_low = 1.9082149292705877e-10;
+    const int bias = 1023, place = 52;
+#endif
+    x = (R(vec))((R(bits))x & (R(bits))(x < 0));
+    R(vec) shifted = x * per_log2 + magic;
+    R(vec) n = shifted - magic;
+    R(vec) r = (x - n * log2_high) - n * log2_low;
+#if SINGLE /* interpolated at Chebyshev nodes: error 1e-8 before rounding */
+    R(vec) q = 0.5f + r * (0.16666576266288757f + r * (0.041666556149721146f
+                + r * (0.008363178931176662f + r * 0.0013926184037700295f)));
+#else /* the same: error 2e-17 */
+    R(vec) q = 0.5000000000000001 + r * (0.16666666666666669 + r * (0.04166666666662413
+                + r * (0.008333333333330062 + r * (0.0013888888917213717
+                + r * (0.00019841269863053618 + r * (2.4801521295954376e-05
+                + r * (2.7557268459997064e-06 + r * (2.7620088445409746e-07
+                + r * 2.510038549551032e-08))))))));
+#endif
+    R(vec) power = (R(vec))(((R(bits))shifted + bias) << place);
+    R(vec) value = (1 + (r + r * r * q)) * power;
+    return (R(vec))((R(bits))value & (R(bits))(x > least));
+}
+
+/* exp(factor * p) in place of up to four rows of `width` numbers. */
+INLINE void R(exponentials)(REAL *P, int64_t ldp, int count, int64_t width, REAL factor)
+{
+    for (int i = 0; i < count; i++)
+        for (int64_t j = 0; j < width; j += LANES) {
+            REAL *p = P + i * ldp + j;
+            R(store)(p, R(exponential)(R(load)(p) * factor));
+        }
+}
+
 /* The Walsh-Hadamard transform within one vector: x[i] +- x[i ^ h] for h = 1, 2, 4, ... */
 INLINE R(vec) R(hadamard_in_vector)(R(vec) x)
 {
@@ -176,6 +219,27 @@ INLINE void R(dense_phases)(const REAL *U, int64_t ldu, int count, int64_t d, co
                 REAL x = U[i * ldu + q];
                 sums[i][0] += x * w0;
                 sums[i][1] += x * w1;
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            R(store)(P + i * ldp + j, sums[i][0]);
+            R(store)(P + i * ldp + j + LANES, sums[i][1]);
+        }
+    }
+}
+
+/* Squared distances of up to four points to a slice of landmarks, the columns of W. */
+INLINE void R(square_distances)(const REAL *U, int64_t ldu, int count, int64_t d, const REAL *W,
+                                int64_t ldw, int64_t width, REAL *P, int64_t ldp)
+{
+    for (int64_t j = 0; j < width; j += 2 * LANES) {
+        R(vec) sums[4][2] = {{{0}}};
+        for (int64_t q = 0; q < d; q++) {
+            R(vec) w0 = R(load)(W + q * ldw + j), w1 = R(load)(W + q * ldw + j + LANES);
+            for (int i = 0; i < 4; i++) {
+                R(vec) a = U[i * ldu + q] - w0, b = U[i * ldu + q] - w1;
+                sums[i][0] += a * a;
+                sums[i][1] += b * b;
             }
         }
         for (int i = 0; i < count; i++) {
