@@ -119,6 +119,17 @@ def _thirds(X: Any) -> Any:
     return ranks * 3 // len(ranks)
 
 
+def _tree(X: Any, runs: Any, rng: Any = 0) -> list[Any]:
+    """Costs and distances of a tree of resolutions, and stabilities (NaN for a single cluster)."""
+    found = lc.resolution_tree(X, runs, lift=lc.Fourier(8), rng=rng)
+    costs = [(plan * D).sum() for plan, D in zip(found.plans, found.distances, strict=True)]
+    return [
+        np.array(costs),
+        np.concatenate([D.ravel() for D in found.distances]),
+        *found.stabilities,
+    ]
+
+
 KERNELS = ("gaussian", "laplace", "cauchy", "matern")
 _FEW = ("one point", "two points")
 CALLS: dict[str, list[Call]] = {
@@ -142,6 +153,7 @@ CALLS: dict[str, list[Call]] = {
         Call("stability of runs", lambda X: lc.stability(X, [A, B], reference=A, lift=lc.Fourier(8), rng=0).clusters),
         Call("stability of a function", lambda X: lc.stability(X, _thirds, n_replicates=2, lift=lc.Fourier(8), rng=0).clusters, by_length=True, takes=lambda name: name not in _FEW),
         Call("choose", lambda X: lc.choose(X, {"a": A, "b": B}, lift=lc.Fourier(8), rng=0).curve),
+        Call("resolution_tree", lambda X: _tree(X, [A, B, A])),
         Call("drift", lambda X: lc.drift(X, X, (A, B), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=0).null["lift_emd"]),
         Call("make_report", lambda X: lc.make_report({"a": A, "b": B}, X, rng=0), by_length=True),
         Call("base_partitions", lambda X: lc.base_partitions(X, 3, rng=0)),
@@ -167,6 +179,7 @@ CALLS: dict[str, list[Call]] = {
         Call("significance by rand", lambda b: lc.significance(A, b, measure="rand", n_permutations=3, rng=0).null),
         Call("stability", lambda a: lc.stability(X, [a, B], reference=A, lift=lc.Fourier(8), rng=0).clusters),
         Call("reference of stability", lambda a: lc.stability(X, [A, B], reference=lc.as_partition(a), lift=lc.Fourier(8), rng=0).clusters),
+        Call("resolution_tree", lambda a: _tree(X, [a, B])[:2]),
         Call("drift", lambda a: lc.drift(X, X, (a, a), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=0).null["lift_emd"]),
         Call("bandwidth_profile", lambda a: lc.bandwidth_profile(a, B, X, bandwidths=3).values),
         Call("make_report", lambda a: lc.make_report({"a": a, "b": B}, X, rng=0)),
@@ -180,6 +193,7 @@ CALLS: dict[str, list[Call]] = {
         Call("represent", lambda a: lc.represent(X, {"a": a})),
         Call("represent by fourier", lambda a: lc.represent(X, {"a": a}, lift="fourier", rng=0)),
         Call("compare", lambda a: lc.compare(a, B, X)),
+        Call("resolution_tree", lambda a: _tree(X, [a, B])[:2]),
         Call("make_report", lambda a: lc.make_report({"a": a, "b": B}, X, rng=0)),
         Call("LiftedConsensus", lambda a: _fitted(X, [a, B])),
         Call("Lift.sums", lambda R: lc.make_lift(X, lift="fourier", rng=0).sums(X, R), takes=lambda name: not name.startswith(("sums of", "all zero", "negative", "infinite", "one column of labels", "sparse negative", "largest"))),
@@ -270,6 +284,7 @@ CALLS: dict[str, list[Call]] = {
         Call("consensus", lambda rng: lc.consensus([A, B], 3, X, rng=rng)),
         Call("significance", lambda rng: lc.significance(A, B, X, n_permutations=3, lift=lc.Fourier(8), rng=rng).null),
         Call("stability", lambda rng: lc.stability(X, [A, B], lift=lc.Fourier(8), rng=rng).clusters),
+        Call("resolution_tree", lambda rng: _tree(X, [A, B], rng)),
         Call("drift", lambda rng: lc.drift(X, X, (A, B), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=rng).null["lift_emd"]),
         Call("base_partitions", lambda rng: lc.base_partitions(X, 3, rng=rng)),
         Call("bandwidth_profile", lambda rng: lc.bandwidth_profile(A, B, X, bandwidths=3, rng=rng).values),
@@ -283,6 +298,7 @@ CALLS: dict[str, list[Call]] = {
         Call("distance_matrix", lambda p: lc.distance_matrix(p, X)),
         Call("distance_matrix by vi", lambda p: lc.distance_matrix(p, measure="vi")),
         Call("stability", lambda p: lc.stability(X, p, reference=A, lift=lc.Fourier(8), rng=0).clusters),
+        Call("resolution_tree", lambda p: _tree(X, p)[:2]),
         Call("LiftedConsensus", lambda p: lc.LiftedConsensus(3, clusterer="hac").fit(X, partitions=p).consensus_, takes=lambda name: name != "nothing"),
     ],
     "masses": [
@@ -343,7 +359,7 @@ def test_every_function_gives_a_correct_result_or_a_clear_error(adversary):
 
 def test_every_public_function_is_tested_with_adversaries():
     values = {"MEASURES", "METHODS", "Measure", "Method", "Lift", "Comparison", "Consensus"}
-    values |= {"Choice", "Drift", "Stability"}
+    values |= {"Choice", "Drift", "ResolutionTree", "Stability"}
     values |= {"Profile", "Report", "Representation", "Significance", "Transport", "Discrete"}
     values |= {"Blocks", "TableScan", "Tally", "Exact"}
     elsewhere = {

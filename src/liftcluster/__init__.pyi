@@ -22,6 +22,8 @@ from .comparison.profile import bandwidth_profile as bandwidth_profile
 from .comparison.resampling.assessing import stability as stability
 from .comparison.resampling.choosing import Choice as Choice
 from .comparison.resampling.choosing import choose as choose
+from .comparison.resampling.resolutions import ResolutionTree as ResolutionTree
+from .comparison.resampling.resolutions import resolution_tree as resolution_tree
 from .comparison.resampling.result import Stability as Stability
 from .comparison.transport import Transport as Transport
 from .comparison.transport import emd as emd

@@ -6,6 +6,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
 import liftcluster as lc
 from support.report_cases import CLUSTERINGS, HOSTILE, X
@@ -65,6 +66,9 @@ def all_plots(found, combined, D):
         ),
         "choice": lambda **ax: lc.plot.choice(
             lc.choose(X, dict(enumerate(CLUSTERINGS.values())), rng=0), **ax
+        ),
+        "resolution_tree": lambda **ax: lc.plot.resolution_tree(
+            lc.resolution_tree(X, CLUSTERINGS, rng=0), **ax
         ),
         "curve": lambda **ax: lc.plot.curve(
             lc.consensus(CLUSTERINGS, "auto", X, rng=0).curve, **ax
@@ -180,6 +184,46 @@ def test_composition_shares_sum_to_one(combined):
     assert shares[0, 0] == (first[0] if first else 0)
 
 
+def test_the_tree_has_a_circle_for_every_cluster_and_a_line_for_every_larger_flow():
+    labels = np.arange(150) // 50
+    moved = np.where(np.arange(150) == 0, 1, labels)  # 2 % of two clusters
+    tree = lc.resolution_tree(X, {"all": np.zeros(150), "a": labels, "b": moved}, rng=0)
+    ax = drawn(lc.plot.resolution_tree(tree))
+    *lines, nodes = ax.collections
+    assert [len(each.get_paths()) for each in lines] == [3, 3]
+    assert len(tree.edges) > 6
+    stability = np.concatenate(tree.stabilities)
+    np.testing.assert_allclose(np.ma.filled(nodes.get_array(), np.nan), stability)
+    np.testing.assert_allclose(nodes.get_offsets()[:, 1], [0, 1, 1, 1, 2, 2, 2])
+    areas = np.square(nodes.get_transforms()[:, 0, 0])
+    np.testing.assert_allclose(areas / areas[0], [node.mass for node in tree.nodes])
+    assert texts(ax) == ["0", "0", "1", "2", "0", "1", "2"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["all", "a", "b"]
+    assert ax.yaxis_inverted()
+
+
+@pytest.mark.parametrize("shape", [None, (6.4, 4.8)])
+def test_a_tree_of_15_runs_of_30_clusters_is_readable(shape):
+    rng = np.random.default_rng(0)
+    Z = rng.random((600, 2))
+    runs = {
+        f"run {i}": ((Z - rng.random((2 + 2 * i, 1, 2))) ** 2).sum(axis=2).argmin(axis=0)
+        for i in range(15)
+    }
+    tree = lc.resolution_tree(Z, runs, lift=lc.Fourier(64), rng=0)
+    given = None if shape is None else plt.subplots(figsize=shape, layout="constrained")[1]
+    ax = drawn(lc.plot.resolution_tree(tree, ax=given))
+    nodes = ax.collections[-1]
+    centres = ax.transData.transform(nodes.get_offsets())  # pixels
+    radii = nodes.get_transforms()[:, 0, 0]
+    apart = pdist(centres) - pdist(radii[:, None], lambda a, b: a[0] + b[0])
+    assert apart.min() > 0
+    assert radii.min() > 1
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert len(boxes) > 100 if shape is None else len(boxes) < 60
+
+
 def test_markup_in_names_is_not_interpreted():
     labels = np.array(SPECIAL)[np.arange(150) % 4]
     drawn(lc.plot.points(X, labels, label=SPECIAL[0]))
@@ -190,6 +234,7 @@ def test_markup_in_names_is_not_interpreted():
     D = lc.distance_matrix(dict(zip(SPECIAL, [labels] * 4, strict=True)), X)
     drawn(lc.plot.distances(D, SPECIAL, measure="$"))
     drawn(lc.plot.clusterings_map(D, SPECIAL))
+    drawn(lc.plot.resolution_tree(lc.resolution_tree(X, dict.fromkeys(SPECIAL, labels))))
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from .drawing import (
 )
 from .layout import embed_distances, project_points
 from .stability_plots import choice, stability
+from .tree_plot import resolution_tree
 
 __all__ = [
     "choice",
@@ -42,6 +43,7 @@ __all__ = [
     "plan",
     "points",
     "profile",
+    "resolution_tree",
     "stability",
 ]
 

@@ -257,7 +257,7 @@ def _by_runs(
             lift, points, partition.labels, partition.k, found, partition.weights, advance
         )
     whole, level = np.empty(0), np.zeros(partition.k)
-    if null and _has_coordinates(lifting):
+    if null and has_coordinates(lifting):
         whole, level = null_of_runs(lift, points, partition, [r.k for r in found], rng)
     words = f"{len(found)} given runs"
     return Stability(partition, outcome, whole, level, words + _runs_words(len(whole)))
@@ -286,7 +286,7 @@ def _by_samples(
         raise ValueError("one sample alone has no stability; give at least two")
     lift = lift_for_any_points(lifting, points, rng, default_components=COMPONENTS)
     outcome, whole, level = assess_samples(
-        lift, points, partition, pairs, rng, with_null=null and _has_coordinates(lifting)
+        lift, points, partition, pairs, rng, with_null=null and has_coordinates(lifting)
     )
     words = f"{len(pairs)} other samples"
     return Stability(partition, outcome, whole, level, words + _runs_words(len(whole)))
@@ -331,7 +331,8 @@ def _check_resample(resample: str, source: Any, points: Points) -> None:
         raise ValueError('resample="noise" needs points with coordinates; use "halves"')
 
 
-def _has_coordinates(lifting: Lifting) -> bool:
+def has_coordinates(lifting: Lifting) -> bool:
+    """Whether the points have coordinates, which random regions need."""
     return lifting.is_fitted or isinstance(lifting.kernel, ShiftInvariant)
 
 

@@ -101,12 +101,13 @@ def _lift_batch(
         total = float((weights * r.counts).sum())
         first = 2 * i if 2 * i in parts else 0
         yield (
-            _lifted(rows[first], parts[first], total),
-            _lifted(rows.get(2 * i + 1, sums[:0]), parts[2 * i + 1], total),
+            as_lifted(rows[first], parts[first], total),
+            as_lifted(rows.get(2 * i + 1, sums[:0]), parts[2 * i + 1], total),
         )
 
 
-def _lifted(sums: FloatArray, partition: Partition, total: float) -> Lifted:
+def as_lifted(sums: FloatArray, partition: Partition, total: float) -> Lifted:
+    """A partition of points with this total weight as vectors, given its sums Φ(C)."""
     own = partition.cluster_weights
     noise = total - float(own.sum())
     return Lifted(sums, own, noise if noise > 1e-9 * total else 0.0)

@@ -34,8 +34,14 @@ def is_samples(runs: Any) -> bool:
 
 def medoid(lift: Lift, X: Points, named: dict[Hashable, Partition]) -> Hashable:
     """The run with the least sum of LiftEMD to the others."""
+    rep = lift_runs(lift, X, named)
+    return list(named)[int(lift_emd_matrix(rep).sum(axis=1).argmin())]
+
+
+def lift_runs(lift: Lift, X: Points, named: dict[Hashable, Partition]) -> Representation:
+    """The clusters of all runs, lifted in one pass."""
     stack = Stack(named)
-    rep = Representation(
+    return Representation(
         sums=lift.sums(X, stack),
         cluster_weights=stack.cluster_weights,
         total_weights=stack.total_weights,
@@ -44,7 +50,6 @@ def medoid(lift: Lift, X: Points, named: dict[Hashable, Partition]) -> Hashable:
         partition_names=tuple(named),
         lift=lift,
     )
-    return list(named)[int(lift_emd_matrix(rep).sum(axis=1).argmin())]
 
 
 def null_of_runs(
