@@ -274,7 +274,7 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "error", "message"), BAD, ids=lambda v: str(v)[:40])
+@pytest.mark.parametrize(("given", "error", "message"), BAD, ids=[each[2] for each in BAD])
 def test_invalid_input_is_refused(given, error, message):
     with pytest.raises(error, match=message):
         partial(lc.drift, rng=0)(**(GIVEN | given))
