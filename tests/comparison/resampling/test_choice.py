@@ -56,9 +56,9 @@ def test_one_run_for_each_setting_is_compared_with_its_neighbours():
     assert [each.n_replicates for each in found.stabilities] == [1, 2, 1]
 
 
-def fake(value):
-    """A stability whose whole is this, without a null."""
-    reference = lc.Partition.from_labels([0, 1])
+def fake(value, k=2):
+    """A stability whose whole is this, of k clusters, without a null."""
+    reference = lc.Partition.from_labels(range(k))
     nothing = np.zeros((1, 2))
     outcome = Outcome(
         nothing, np.array([value]), np.zeros(1), None, np.eye(2), np.ones(2), np.ones(2)
@@ -71,6 +71,12 @@ def test_flat_stretches_are_settings_in_a_row_with_almost_equal_values():
     found = Choice(tuple("abcdefg"), tuple(map(fake, values)))
     assert found.stretches == [["b", "c", "d"], ["f", "g"]]
     assert found.best == "e"
+
+
+def test_the_finest_of_almost_equal_settings_is_the_best():
+    values = [0.9, 0.87, 0.86, 0.84]
+    found = Choice(tuple("abcd"), tuple(map(fake, values, [2, 5, 3, 9])))
+    assert found.best == "b"
 
 
 def test_the_choice_shows_itself():

@@ -210,7 +210,7 @@ class Trial:
                 advance(_NULL_REPLICATES)
                 # No clusters at all are no stable clusters.
                 kind.append(0.0 if outcome is None else float(outcome.whole.mean()))
-                largest.append(0.0 if outcome is None else np.nanmean(outcome.values, 0).max())
+                largest.append(0.0 if outcome is None else float(np.nanmax(outcome.means)))
             whole.append(np.array(kind))
             level = max(level, _upper_tail(np.array(largest)))
         return max(whole, key=np.mean), level
@@ -248,7 +248,7 @@ def _by_runs(
     lift = lift_for_any_points(lifting, points, rng, default_components=COMPONENTS)
     n = next(iter(named.values())).n
     partition, others = _choose_reference(lift, points, named, reference)
-    check_reference(partition, n)
+    partition = check_reference(partition, n)
     if not others:
         raise ValueError("one run alone has no stability; give at least two, or a reference")
     found = [_as_replicate(p) for p in others.values()]
@@ -259,7 +259,7 @@ def _by_runs(
     whole, level = np.empty(0), np.zeros(partition.k)
     if null and has_coordinates(lifting):
         whole, level = null_of_runs(lift, points, partition, [r.k for r in found], rng)
-    words = f"{len(found)} given runs"
+    words = "1 given run" if len(found) == 1 else f"{len(found)} given runs"
     return Stability(partition, outcome, whole, level, words + _runs_words(len(whole)))
 
 
@@ -281,14 +281,14 @@ def _by_samples(
         (points, partition), pairs = pairs[0], pairs[1:]
     else:
         points, partition = lifting.kernel.points(X), as_partition(reference)
-    check_reference(partition, n_points(points))
+    partition = check_reference(partition, n_points(points))
     if not pairs:
         raise ValueError("one sample alone has no stability; give at least two")
     lift = lift_for_any_points(lifting, points, rng, default_components=COMPONENTS)
     outcome, whole, level = assess_samples(
         lift, points, partition, pairs, rng, with_null=null and has_coordinates(lifting)
     )
-    words = f"{len(pairs)} other samples"
+    words = "1 other sample" if len(pairs) == 1 else f"{len(pairs)} other samples"
     return Stability(partition, outcome, whole, level, words + _runs_words(len(whole)))
 
 

@@ -24,8 +24,8 @@ from .result import Stability, adjusted
 
 _REPLICATES = 20
 _NULL_SETS = 5  # of each kind
-_MOST_SUBTRACTED = 0.7  # of the null: beyond, the difference of two large numbers is noise
-_FLAT = 0.05  # variation of the curve over a flat stretch
+_MOST_SUBTRACTED = 0.5  # of the null: beyond, the difference of two large numbers is noise
+_FLAT = 0.05  # variation of the curve that means nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,7 +47,7 @@ class Choice:
     def curve(self) -> FloatArray:
         """(c,) stability of the whole above that of structureless data, for each setting.
 
-        As ``score`` of each, except that a null above 0.7 counts as 0.7: the stability of few or of
+        As ``score`` of each, except that a null above 0.5 counts as 0.5: the stability of few or of
         very many clusters would otherwise be a ratio of two small numbers.
         """
         return np.array([_value(each, each.outcome.whole.mean()) for each in self.stabilities])
@@ -65,11 +65,16 @@ class Choice:
     @property
     def position(self) -> int:
         """Position of the best setting."""
-        return int(np.argmax(self.curve))
+        near = np.flatnonzero(self.curve >= self.curve.max() - _FLAT)
+        return int(max(near, key=lambda i: (self.stabilities[i].reference.k, self.curve[i])))
 
     @property
     def best(self) -> Any:
-        """The setting with the largest value of the curve, such as ``{"n_clusters": 4}``."""
+        """Of the settings at most 0.05 below the largest value, that with the most clusters.
+
+        Where a coarse and a fine clustering are both found again, the fine one says more. Such as
+        ``{"n_clusters": 4}``.
+        """
         return self.settings[self.position]
 
     @property
@@ -161,9 +166,10 @@ def choose(
     """Choose a number of clusters, a resolution or any other setting by stability.
 
     For each setting the stability of the whole, in units of chance, is compared with that of
-    structureless data with the same setting, as in :func:`liftcluster.stability`; the setting that
-    exceeds it most is the best. Without that comparison few large or very many small clusters would
-    win, whatever the data. Class labels are never needed.
+    structureless data with the same setting, as in :func:`liftcluster.stability`. Of the settings
+    that exceed it most, up to 0.05, the one with the most clusters is the best. Without that
+    comparison few large or very many small clusters would win, whatever the data. Class labels are
+    never needed.
 
     Parameters
     ----------

@@ -49,6 +49,18 @@ class Outcome:
     pieces: FloatArray
     points: FloatArray
 
+    @property
+    def means(self) -> FloatArray:
+        """(k,) mean stability of each cluster over the replicates that have it."""
+        return mean_of_known(self.values)
+
+
+def mean_of_known(values: FloatArray) -> FloatArray:
+    """Means of the columns without NaN; NaN where there is nothing else."""
+    known = ~np.isnan(values)
+    total = np.where(known, values, 0).sum(axis=0)
+    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
+
 
 def assess(
     lift: Lift,

@@ -13,7 +13,7 @@ from ..._util.extras import needs
 from ..._util.html import paragraph, table
 from ..._util.typing import FloatArray
 from ...partitions.partition import Partition
-from .outcomes import Outcome
+from .outcomes import Outcome, mean_of_known
 
 STABLE, UNSTABLE = 0.5, 0.2  # from which a cluster is called stable; below which unstable
 _SHARED = 0.1  # share of a cluster together with another one that is worth naming
@@ -70,7 +70,7 @@ class Stability:
 
     @cached_property
     def clusters(self) -> FloatArray:
-        return adjusted(_mean_of_known(self.outcome.values), self.level)
+        return adjusted(self.outcome.means, self.level)
 
     @cached_property
     def intervals(self) -> FloatArray:
@@ -123,7 +123,7 @@ class Stability:
     @property
     def jaccard(self) -> FloatArray | None:
         found = self.outcome.jaccard
-        return None if found is None else _mean_of_known(found)
+        return None if found is None else mean_of_known(found)
 
     @property
     def unstable(self) -> list[Hashable]:
@@ -246,9 +246,3 @@ def adjusted(values: FloatArray, level: float | FloatArray) -> FloatArray:
     level = np.maximum(level, 0)
     above = np.maximum(np.where(values >= level, 1 - level, level), _RESOLUTION)
     return np.asarray(np.clip((values - level) / above, -1, 1))
-
-
-def _mean_of_known(values: FloatArray) -> FloatArray:
-    known = ~np.isnan(values)
-    total = np.where(known, values, 0).sum(axis=0)
-    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)

@@ -62,7 +62,7 @@ def null_of_runs(
         for k in np.resize(np.maximum(sizes, 1), _NULL_RUNS)
     )
     outcome = assess(lift, X, partition.labels, partition.k, found, partition.weights)
-    return outcome.whole, np.nanmean(outcome.values, axis=0)
+    return outcome.whole, np.nan_to_num(outcome.means)
 
 
 def assess_samples(
@@ -94,7 +94,7 @@ def assess_samples(
     if not with_null:
         return tally.finish(), np.empty(0), np.zeros(partition.k)
     by_chance = null.finish()
-    return tally.finish(), by_chance.whole, np.nanmean(by_chance.values, axis=0)
+    return tally.finish(), by_chance.whole, np.nan_to_num(by_chance.means)
 
 
 def _lift_sample(lift: Lift, X: Points, partition: Partition) -> Lifted:
