@@ -193,6 +193,29 @@ def test_interrupt_during_import_prints_one_line(after, tables, tmp_path):
     assert stop(process, signal.SIGINT) == (130, "", "liftcluster: stopped\n")
 
 
+def test_interrupt_that_a_module_turns_into_an_import_error_stops_the_command(tmp_path):
+    """As NumPy's module in C does, if the signal comes while it is loaded."""
+    module = (
+        "import os, signal, time\n"
+        "try:\n"
+        "    os.kill(os.getpid(), signal.SIGINT); time.sleep(0.01)\n"
+        "except KeyboardInterrupt:\n"
+        "    raise ImportError('failed to import')\n"
+    )
+    (tmp_path / "swallows.py").write_text(module)
+    code = (
+        "import time\n"
+        "from liftcluster.cli.stopping import Stop, stoppable\n"
+        "with stoppable(Stop()):\n"
+        "    import swallows\n"
+        "    time.sleep(60)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=30
+    )
+    assert (done.returncode, done.stderr) == (130, "liftcluster: stopped\n")
+
+
 @pytest.mark.parametrize("by", [signal.SIGTERM, also(signal.SIGHUP)])
 def test_sigterm_and_sighup_stop_a_command_like_ctrl_c(by, tables, tmp_path):
     process = start(LONG["transport"], tables, tmp_path)

@@ -32,12 +32,17 @@ class Stop:
     def exit_code(self) -> int:
         return 128 + self.signal
 
-    def __call__(self, number: int, frame: FrameType | None) -> NoReturn:
-        """Interrupt the work; further signals must not interrupt its cleanup."""
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Interrupt the work; further signals must not interrupt its cleanup.
+
+        Not while a module is imported: those in C turn the exception into an error of their own.
+        Then the thread of :func:`stoppable` ends the process.
+        """
         for each in _SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         self.wanted, self.signal = True, number
-        raise KeyboardInterrupt
+        if not _is_importing(frame):
+            raise KeyboardInterrupt
 
     def end(self, code: int) -> NoReturn:
         """Exit without the end of Python, which might wait for threads or use another code."""
@@ -46,6 +51,14 @@ class Stop:
                 stream.flush()
         _release_semaphores()
         os._exit(code)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
