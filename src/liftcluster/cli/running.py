@@ -46,7 +46,7 @@ def run(
             quiet = _asked(given, "--quiet", "-q")
             warnings.simplefilter("ignore" if quiet else "always", UserWarning)
             warnings.showwarning = _show_warning
-            code = _flush(_run(given, application, program))
+            code = _flush(_run(given, application, program, stop))
     except KeyboardInterrupt:
         code = _say("stopped", stop.exit_code)
     if stop.wanted:
@@ -59,7 +59,7 @@ def visible(name: Any) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(name))
 
 
-def _run(args: list[str], application: typer.Typer, program: str) -> int:
+def _run(args: list[str], application: typer.Typer, program: str, stop: Stop) -> int:
     try:
         code = int(application(args, prog_name=program, standalone_mode=False) or 0)
         if code == 130:  # typer's code for an interrupt
@@ -74,6 +74,8 @@ def _run(args: list[str], application: typer.Typer, program: str) -> int:
     except BrokenPipeError:
         return 0
     except Exception as error:
+        if stop.wanted:  # an import that was interrupted may fail in any way
+            raise KeyboardInterrupt from None
         if _asked(args, "--debug"):
             traceback.print_exc()
         return _explain(error)
