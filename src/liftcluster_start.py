@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
@@ -13,18 +13,15 @@ __all__ = ["main"]
 
 def main() -> NoReturn:
     """Load the package and run the command; an interrupt is one line and exit code 130."""
-    try:
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, _interrupt_once)
-        from liftcluster.cli import main as run
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
+    from liftcluster.cli import main as run
 
-        run()
-    except KeyboardInterrupt:
-        print("liftcluster: stopped", file=sys.stderr, flush=True)
-        os._exit(130)  # Python itself would end by the signal, if that came at certain moments
+    run()
 
 
-def _interrupt_once(number: int, frame: FrameType | None) -> NoReturn:
-    """Impatience must not interrupt the last words."""
-    signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
+def _end(number: int, frame: FrameType | None) -> NoReturn:
+    """Exit at once: an exception could be lost in a callback, and nothing is there to clean up."""
+    with suppress(OSError):  # stderr may be closed
+        os.write(2, b"liftcluster: stopped\n")
+    os._exit(128 + number)

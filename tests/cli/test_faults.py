@@ -193,23 +193,43 @@ def test_interrupt_during_import_prints_one_line(after, tables, tmp_path):
     assert stop(process, signal.SIGINT) == (130, "", "liftcluster: stopped\n")
 
 
-def test_interrupt_that_a_module_turns_into_an_import_error_stops_the_command(tmp_path):
-    """As NumPy's module in C does, if the signal comes while it is loaded."""
-    module = (
-        "import os, signal, time\n"
+LOSES_THE_INTERRUPT = {
+    # As NumPy's module in C does, if the signal comes while it is loaded.
+    "turned into another error": (
         "try:\n"
         "    os.kill(os.getpid(), signal.SIGINT); time.sleep(0.01)\n"
         "except KeyboardInterrupt:\n"
         "    raise ImportError('failed to import')\n"
-    )
-    (tmp_path / "swallows.py").write_text(module)
-    code = (
-        "import time\n"
-        "from liftcluster.cli.stopping import Stop, stoppable\n"
-        "with stoppable(Stop()):\n"
-        "    import swallows\n"
-        "    time.sleep(60)\n"
-    )
+    ),
+    # As Python's import system does, which removes its locks by such callbacks.
+    "in a weak reference's callback": (
+        "import weakref\n"
+        "class Lock: pass\n"
+        "lock = Lock()\n"
+        "reference = weakref.ref(lock, lambda _: os.kill(os.getpid(), signal.SIGINT))\n"
+        "del lock\n"
+        "time.sleep(60)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("module", "code"),
+    [
+        # In place of the package, which the command imports first.
+        ("liftcluster", "import liftcluster_start; liftcluster_start.main()"),
+        (
+            "loses",
+            "from liftcluster.cli.stopping import Stop, stoppable\n"
+            "with stoppable(Stop()): import loses",
+        ),
+    ],
+    ids=["package", "later"],
+)
+@pytest.mark.parametrize("how", LOSES_THE_INTERRUPT)
+def test_interrupt_that_an_import_would_lose_stops_the_command(how, module, code, tmp_path):
+    text = "import os, signal, time\n" + LOSES_THE_INTERRUPT[how]
+    (tmp_path / f"{module}.py").write_text(text)
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=30
     )

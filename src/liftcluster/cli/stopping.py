@@ -35,14 +35,15 @@ class Stop:
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Interrupt the work; further signals must not interrupt its cleanup.
 
-        Not while a module is imported: those in C turn the exception into an error of their own.
-        Then the thread of :func:`stoppable` ends the process.
+        While a module is imported the process ends here: modules in C turn the exception into an
+        error of their own, and callbacks of Python's import system lose it.
         """
         for each in _SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         self.wanted, self.signal = True, number
-        if not _is_importing(frame):
-            raise KeyboardInterrupt
+        if _is_importing(frame):
+            _end(self.exit_code)
+        raise KeyboardInterrupt
 
     def end(self, code: int) -> NoReturn:
         """Exit without the end of Python, which might wait for threads or use another code."""
