@@ -35,6 +35,22 @@ def test_the_number_of_blobs_is_chosen(source):
     assert (found.curve <= high).all()
 
 
+def test_all_settings_see_the_same_resamples_and_structureless_data():
+    X, _ = blobs(60)
+    seen = {2: [], 3: [], 4: []}
+
+    def cluster(Z, n_clusters):
+        seen[n_clusters].append(Z.tobytes())
+        if n_clusters == 3 and len(seen[3]) > 8:
+            return np.zeros(len(Z), dtype=int)  # no clusters in some of the structureless data
+        return np.arange(len(Z)) % n_clusters
+
+    lc.choose(X, cluster, {"n_clusters": list(seen)}, n_replicates=4, rng=0)
+    assert len(set(seen[2])) == len(seen[2])
+    assert seen[2] == seen[4]
+    assert set(seen[3]) < set(seen[2])
+
+
 def test_several_runs_for_each_setting_are_compared_with_each_other():
     X, which = blobs()
     rng = np.random.default_rng(0)

@@ -29,7 +29,8 @@ BANDWIDTH = "median/4"
 COMPONENTS = 1024  # features: stability is not a matter of the third digit
 _REPLICATES = 50
 _NULL_SETS = 10  # of each kind
-_NULL_REPLICATES = 6  # of each set
+_NULL_REPLICATES = 12  # of each set: with fewer, some clusters are found every time by luck
+_OUTLIER = 2.0  # above the median of −log(1 − s): a cluster found every time by luck
 _TAIL = 3.0  # standard deviations above the mean that a structureless data set hardly reaches
 _WORDS = {
     "halves": "disjoint halves of the points",
@@ -147,7 +148,8 @@ def _by_clusterer(
     rng: np.random.Generator,
     progress: bool | None,
 ) -> Stability:
-    trial = Trial.of(X, source, resample, lifting, rng, _NULL_SETS if null else 0)
+    sets = _NULL_SETS if null else 0
+    trial = Trial.of(X, source, resample, lifting, rng, sets, _NULL_REPLICATES)
     with progress_bar("stability", trial.n_fits(count), show=progress) as advance:
         return trial.run(as_fit(source), count, reference, advance)
 
@@ -160,6 +162,7 @@ class Trial:
     lift: Lift
     resample: str
     null_sets: int  # of each of two kinds
+    null_replicates: int  # of each set
     rng: np.random.Generator
 
     @classmethod
@@ -171,6 +174,7 @@ class Trial:
         lifting: Lifting,
         rng: np.random.Generator,
         null_sets: int,
+        null_replicates: int,
     ) -> Trial:
         points = lifting.kernel.points(X)
         if n_points(points) < 4:
@@ -179,10 +183,11 @@ class Trial:
             )
         _check_resample(resample, source, points)
         lift = lift_for_any_points(lifting, points, rng, default_components=COMPONENTS)
-        return cls(points, lift, resample, null_sets if dimension(points) else 0, rng)
+        sets = null_sets if dimension(points) else 0
+        return cls(points, lift, resample, sets, null_replicates, rng)
 
     def n_fits(self, count: int) -> int:
-        return count + 2 * self.null_sets * _NULL_REPLICATES
+        return count + 2 * self.null_sets * self.null_replicates
 
     def run(self, fit: Fit, count: int, reference: Any, advance: Advance) -> Stability:
         """The stability of the clustering of all points, or of a given one."""
@@ -205,9 +210,9 @@ class Trial:
         whole, level = [], 0.0
         for draw in (shape.uniform, shape.normal):
             kind, largest = [], []
-            for _ in range(self.null_sets):
-                outcome = self._assess_null(fit, draw(n_points(self.points), self.rng))
-                advance(_NULL_REPLICATES)
+            for rng in self.rng.spawn(self.null_sets):
+                outcome = self._assess_null(fit, draw(n_points(self.points), rng), rng)
+                advance(self.null_replicates)
                 # No clusters at all are no stable clusters.
                 kind.append(0.0 if outcome is None else float(outcome.whole.mean()))
                 largest.append(0.0 if outcome is None else float(np.nanmax(outcome.means)))
@@ -215,21 +220,22 @@ class Trial:
             level = max(level, _upper_tail(np.array(largest)))
         return max(whole, key=np.mean), level
 
-    def _assess_null(self, fit: Fit, Z: FloatArray) -> Outcome | None:
-        labels = reference_labels(fit, Z, self.rng)
+    def _assess_null(self, fit: Fit, Z: FloatArray, rng: np.random.Generator) -> Outcome | None:
+        labels = reference_labels(fit, Z, rng)
         try:
             partition = as_partition(labels)
         except ValueError:  # all of it is noise
             return None
         if partition.k < 2:
             return None
-        found = replicates(fit, Z, self.resample, _NULL_REPLICATES, self.rng)
+        found = replicates(fit, Z, self.resample, self.null_replicates, rng)
         return assess(self.lift, Z, partition.labels, partition.k, found)
 
 
 def _upper_tail(values: FloatArray) -> float:
     """What such values hardly exceed: three deviations above the mean of −log(1 − s)."""
     depth = -np.log(np.maximum(1 - values, 1e-3))
+    depth = np.minimum(depth, np.median(depth) + _OUTLIER)
     return float(1 - np.exp(-depth.mean() - _TAIL * depth.std(ddof=1)))
 
 

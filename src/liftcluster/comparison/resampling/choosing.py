@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -23,7 +23,7 @@ from .replicates import RESAMPLES, as_fit
 from .result import Stability, adjusted
 
 _REPLICATES = 20
-_NULL_SETS = 5  # of each kind
+_NULL_SETS, _NULL_REPLICATES = 5, 6  # of each kind, and of each set
 _MOST_SUBTRACTED = 0.5  # of the null: beyond, the difference of two large numbers is noise
 _FLAT = 0.05  # variation of the curve that means nothing
 
@@ -168,8 +168,8 @@ def choose(
     For each setting the stability of the whole, in units of chance, is compared with that of
     structureless data with the same setting, as in :func:`liftcluster.stability`. Of the settings
     that exceed it most, up to 0.05, the one with the most clusters is the best. Without that
-    comparison few large or very many small clusters would win, whatever the data. Class labels are
-    never needed.
+    comparison few large or very many small clusters would win, whatever the data. All settings see
+    the same resamples and the same structureless data. Class labels are never needed.
 
     Parameters
     ----------
@@ -213,10 +213,15 @@ def choose(
     count = check_count(_REPLICATES if n_replicates is None else n_replicates, "n_replicates")
     how = check_choice("halves" if resample is None else resample, RESAMPLES, "resample")
     lifting = Lifting.of(kernel, bandwidth, lift, rule_for_auto=BANDWIDTH)
-    trial = Trial.of(X, source, how, lifting, rng, _NULL_SETS)
+    trial = Trial.of(X, source, how, lifting, rng, _NULL_SETS, _NULL_REPLICATES)
+    seed = int(rng.integers(2**63))
     fits = [as_fit(_with_setting(source, setting)) for setting in tried]
     with progress_bar("choice", trial.n_fits(count) * len(tried), show=progress) as advance:
-        found = [trial.run(fit, count, None, advance) for fit in fits]
+        # The same resamples and structureless data for each setting: differences are less noisy.
+        found = [
+            replace(trial, rng=np.random.default_rng(seed)).run(fit, count, None, advance)
+            for fit in fits
+        ]
     return Choice(tuple(tried), tuple(found))
 
 

@@ -19,7 +19,7 @@ STABLE, UNSTABLE = 0.5, 0.2  # from which a cluster is called stable; below whic
 _SHARED = 0.1  # share of a cluster together with another one that is worth naming
 _DIVIDED = 1.5  # pieces from which a cluster counts as divided
 _MOST_SHOWN = 10  # unstable clusters in a summary
-_RESOLUTION = 0.005  # difference of stabilities that is not noise where both are almost one
+_RESOLUTION = 0.001  # difference of stabilities that is not noise where both are almost one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
