@@ -160,6 +160,7 @@ CALLS: dict[str, list[Call]] = {
         Call("base_partitions by k-means", lambda X: lc.base_partitions(X, 3, "kmeans", rng=0, n_partitions=2)),
         Call("LiftedConsensus", _fitted),
         Call("LiftedConsensus without partitions", lambda X: _fitted(X, None)),
+        Call("NeighbourCut", lambda X: co_membership(lc.NeighbourCut(3, random_state=0).fit(X).labels_)),
         Call("ClusterLifter", lambda X: lc.ClusterLifter(8, random_state=0).fit_transform(X), by_length=True),
         Call("MaxMMDClustering", lambda X: co_membership(lc.MaxMMDClustering(3, n_init=1, random_state=0).fit(X).labels_)),
         Call("Consensus.predict", lambda X: _combined().predict_proba(X), by_length=True),
@@ -233,6 +234,8 @@ CALLS: dict[str, list[Call]] = {
         Call("consensus of make_report", lambda k: lc.make_report({"a": A, "b": B}, X, consensus=k, rng=0)),
         Call("LiftedConsensus", lambda k: lc.LiftedConsensus(k, random_state=0).fit(X).labels_),
         Call("MaxMMDClustering", lambda k: lc.MaxMMDClustering(k, random_state=0).fit(X).labels_),
+        Call("NeighbourCut", lambda k: lc.NeighbourCut(k, random_state=0).fit(X).labels_),
+        Call("neighbours of NeighbourCut", lambda k: lc.NeighbourCut(2, n_neighbours=k, random_state=0).fit(X).labels_),
         Call("ClusterLifter", lambda k: lc.ClusterLifter(k, random_state=0).fit_transform(X)),
     ],
     "number": [

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -72,10 +73,24 @@ def test_cluster_lifter_approximates_the_kernel():
 
 
 @WORSE
+def test_neighbour_cut_follows_shapes_that_k_means_cuts_across():
+    X, which = make_moons(300, noise=0.05, random_state=0)
+    found = lc.NeighbourCut(2, random_state=0).fit_predict(X)
+    assert adjusted_rand_score(which, found) == 1
+    assert adjusted_rand_score(which, KMeans(2, random_state=0, n_init=3).fit_predict(X)) < 0.5
+
+
+def test_neighbour_cut_gives_more_points_than_landmarks_to_their_clusters():
+    X, which = make_circles(6000, noise=0.03, factor=0.5, random_state=0)
+    found = lc.NeighbourCut(2, random_state=0).fit_predict(X)
+    assert adjusted_rand_score(which, found) > 0.99
+
+
 @parametrize_with_checks(
     [
         lc.LiftedConsensus(n_clusters=3),
         lc.LiftedConsensus(n_clusters=2, clusterer="hac"),
+        lc.NeighbourCut(n_clusters=3),
         lc.ClusterLifter(),
         lc.ClusterLifter(1),
         lc.ClusterLifter(lift="nystroem"),

@@ -30,6 +30,7 @@ from .comparison.transport import emd as emd
 from .estimators import ClusterLifter as ClusterLifter
 from .estimators import LiftedConsensus as LiftedConsensus
 from .estimators import MaxMMDClustering as MaxMMDClustering
+from .estimators import NeighbourCut as NeighbourCut
 from .io import anndata as anndata
 from .kernels.bandwidths import bandwidth as bandwidth
 from .kernels.kernel import Discrete as Discrete

@@ -250,7 +250,7 @@ class Places:
         """(p, s + 1) factor of the edges between equal labels, and between all places."""
         size = np.maximum(np.asarray(self.own.sum(axis=0)).ravel(), 1)
         share = np.sqrt(_TIE / self.rep.m * self.coherence / size)
-        everywhere = _everywhere(self.graph.p, _WEAKER_TIE)
+        everywhere = tie(self.graph.p, _WEAKER_TIE)
         return sp.csr_array(sp.hstack([self.own @ sp.diags_array(share), everywhere]))
 
     @cached_property
@@ -302,11 +302,11 @@ def _cut(graph: PlaceGraph, k: int, rng: np.random.Generator) -> IntArray:
     """(p,) clusters of the places; a weak tie between all of them orders separate pieces."""
     if graph.p <= k:
         return np.arange(graph.p)
-    Y = spectrum_of_graph(graph.edges, k, rng, _everywhere(graph.p, _TIE)).vectors
+    Y = spectrum_of_graph(graph.edges, k, rng, tie(graph.p)).vectors
     return unit_kmeans(Y, np.ones(graph.p), k, rng)
 
 
-def _everywhere(p: int, weight: float) -> Sparse:
+def tie(p: int, weight: float = _TIE) -> Sparse:
     """The factor of edges of equal weight between all places, which add ``weight`` to a degree."""
     return sp.csr_array(np.full((p, 1), np.sqrt(weight / p)))
 
