@@ -487,16 +487,16 @@ def test_colours_of_matching_clusters_are_equal():
 # Number of clusters, time and memory
 
 
-def test_the_number_of_separated_clusters_is_found(monkeypatch):
+def test_the_number_of_separated_clusters_is_found():
     data = separated()
-    monkeypatch.setattr(
-        number_of_clusters, "labelled_sets", lambda *_: [(data.name, data.X, data.classes)]
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        lines = list(number_of_clusters.estimate_all(None, 100, 1))
-    assert lines[2] == "| paper | eigengap | 100% | 100% | 0.0 | 1.000 |"
-    assert len(lines) == 2 + 3 * len(number_of_clusters.CRITERIA)
+    lines = list(number_of_clusters.estimate_all([data], 1, 1))
+    rows = [cells(line) for line in lines[3:]]
+    kinds = ["paper", "kmeans", "blind"]
+    assert [row[:2] for row in rows] == [
+        [k, name] for k in kinds for name in number_of_clusters.ROWS
+    ]
+    best = [row[2:] for row in rows if row[1] in ("eigengap", "stability", "eigengap × stability")]
+    assert best == [["100%", "100%", "0.0", "1.000"]] * 9
 
 
 def test_time_and_memory_are_measured_for_methods_that_exist(monkeypatch):

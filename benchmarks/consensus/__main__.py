@@ -17,7 +17,7 @@ import argparse
 import os
 import shlex
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -38,28 +38,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = _parser()
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    if options.scale or options.auto:
+    if options.scale:
         if options.data is None:
             parser.error("pass --data or set LIFTCLUSTER_DATA to a folder of labelled CSV files")
-        _print_lines(options)
+        from .scale import measure_all
+
+        _print(measure_all(options.data))
         return
     with threadpool_limits(1):  # the last digits do not depend on the number of cores
         sets = _chosen_sets(parser, options)
-        if options.no_partitions:
+        if options.auto:
+            from .number_of_clusters import estimate_all
+
+            _print(estimate_all(sets, options.seeds, options.jobs))
+        elif options.no_partitions:
             _run_points(parser, options, sets)
         else:
             _run_consensus(parser, options, sets)
 
 
-def _print_lines(options: argparse.Namespace) -> None:
-    if options.scale:
-        from .scale import measure_all
-
-        lines = measure_all(options.data)
-    else:
-        from .number_of_clusters import estimate_all
-
-        lines = estimate_all(options.data, options.most, options.seeds)
+def _print(lines: Iterable[str]) -> None:
     for line in lines:
         print(line, flush=True)
 

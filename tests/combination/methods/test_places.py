@@ -84,7 +84,7 @@ def test_every_quantity_equals_its_formula(kind, n_neighbours):
     g = oracle.co_association(oracle.shares(oracle.with_loops(K) @ B, owner), u)
     np.testing.assert_allclose(places.profiles @ places.profiles.T, g, atol=1e-9)
     np.testing.assert_allclose(places.weighted_edges.toarray(), edges, atol=1e-10)
-    factor = places._ties.toarray()
+    factor = places.ties.toarray()
     np.testing.assert_allclose(edges + factor @ factor.T, A, atol=1e-10)
 
 

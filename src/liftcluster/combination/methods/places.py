@@ -203,7 +203,7 @@ class Places:
     @cached_property
     def pieces(self) -> tuple[IntArray, FloatArray]:
         """(p,) clusters of the places by a normalised cut of A, and (p, k) unit rows."""
-        found = spectrum_of_graph(self.weighted_edges, self.k, self.rng, self._ties)
+        found = spectrum_of_graph(self.weighted_edges, self.k, self.rng, self.ties)
         Y = unit_rows(found.vectors)
         return unit_kmeans(Y, np.ones(len(Y)), self.k, self.rng), Y
 
@@ -240,13 +240,13 @@ class Places:
 
     def eigengaps(self, most: int) -> FloatArray:
         """Relative eigengaps of A for 1, …, ``most`` clusters; zero from the number of places."""
-        values = spectrum_of_graph(self.weighted_edges, most + 1, self.rng, self._ties).values
+        values = spectrum_of_graph(self.weighted_edges, most + 1, self.rng, self.ties).values
         found = np.zeros(most)
         found[: len(values) - 1] = relative_eigengaps(values)
         return found
 
     @cached_property
-    def _ties(self) -> Sparse:
+    def ties(self) -> Sparse:
         """(p, s + 1) factor of the edges between equal labels, and between all places."""
         size = np.maximum(np.asarray(self.own.sum(axis=0)).ravel(), 1)
         share = np.sqrt(_TIE / self.rep.m * self.coherence / size)
