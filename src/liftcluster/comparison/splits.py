@@ -44,7 +44,7 @@ class Pool:
         """The clusterings of the samples themselves, for their points in the order given."""
         first = self.is_first
         a, b = np.argsort(self.order[first]), np.argsort(self.order[~first])
-        return _take(split.a, a), _take(split.b, b)
+        return take(split.a, a), take(split.b, b)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +157,7 @@ class FixedLabels:
         return cls(Partition(assignment, names, _join_weights(a, b, pool.order)))
 
     def __call__(self, chosen: Array, rng: np.random.Generator) -> Partition:
-        return _without_absent(_take(self.partition, np.flatnonzero(chosen)))
+        return without_absent(take(self.partition, np.flatnonzero(chosen)))
 
 
 def _recode(partition: Partition, names: tuple[Any, ...]) -> IntArray:
@@ -173,13 +173,14 @@ def _with_columns(partition: Partition, names: tuple[Any, ...]) -> Any:
     return sp.csr_array((R.data, columns, R.indptr), shape=(partition.n, len(names)))
 
 
-def _take(partition: Partition, rows: IntArray) -> Partition:
+def take(partition: Partition, rows: IntArray) -> Partition:
+    """The clustering of some of the points; clusters may be left without points."""
     w = partition.weights
     weights = constant_array(w[0], len(rows)) if is_constant(w) else w[rows]
     return Partition(partition.assignment[rows], partition.names, weights)
 
 
-def _without_absent(partition: Partition) -> Partition:
+def without_absent(partition: Partition) -> Partition:
     """Only the clusters that have points: rare ones may be in one part of a split alone."""
     present = np.flatnonzero(partition.cluster_weights > 0)
     if len(present) == partition.k:

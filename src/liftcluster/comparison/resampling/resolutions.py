@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -27,6 +27,7 @@ from .outcomes import as_lifted
 from .result import STABLE, adjusted
 from .runs import lift_runs, null_of_runs
 
+Name = TypeVar("Name", bound=Hashable)
 _NO_FLOW = 1e-12  # mass of a plan that is rounding
 
 
@@ -201,6 +202,11 @@ def resolution_tree(
     points = lifting.kernel.points(X) if lifting.needs_points else X
     fitted = lift_for_any_points(lifting, points, rng, default_components=COMPONENTS)
     return _grow(fitted, points, named, rng, with_null=has_coordinates(lifting))
+
+
+def from_coarse_to_fine(named: Mapping[Name, Partition]) -> dict[Name, Partition]:
+    """Clusterings from few to many clusters; those with equally many keep their order."""
+    return dict(sorted(named.items(), key=lambda item: item[1].k))
 
 
 def _grow(
