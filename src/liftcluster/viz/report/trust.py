@@ -75,7 +75,9 @@ def assess_trust(
     """
     asked = Lifting.of(**lifting)
     if dimension(X) is None or not has_coordinates(asked):
-        return None
+        if given is None:
+            return None
+        return Trust(given, str(given.name), False, given.reference.n, None)
     totals = dict(zip(partitions, distances.sum(axis=1), strict=True))
     partitions = {name: p for name, p in partitions.items() if p.k <= MAX_CLUSTERS}
     n = n_points(X)
