@@ -116,8 +116,9 @@ def test_command_line_help_and_errors_do_not_import_numpy():
     mistakes = ["dance", "compare --bogus", "compare gone.csv -l u,v", "compare x --measures u",
                 "consensus x --method u", "compare x --lift u", "compare x --kernel u",
                 "compare x --bandwidth u", "consensus x -k three", "consensus x --out u.xls",
-                "consensus x --json --out -"]  # fmt: skip
-    successes = ["--version", "--help", "compare --help"]
+                "consensus x --json --out -", "tree x --out u.gif", "choose x --out u.xls",
+                "drift x y -k 2", "stability x --page u.pdf"]  # fmt: skip
+    successes = ["--version", "--help", "compare --help", "drift --help"]
     completion = {
         "_LIFTCLUSTER_COMPLETE": "complete_bash",
         "COMP_WORDS": "liftcluster compare --measures li",

@@ -26,6 +26,7 @@ KMEANS = KMeans(3, n_init=1, random_state=0).fit(X).labels_
 WARD = AgglomerativeClustering(3).fit(X).labels_
 COMPLETE = AgglomerativeClustering(4, linkage="complete").fit(X).labels_
 COLUMNS = ["--columns", "a,b,c,d"]
+READERS = ["compare", "consensus", "stability", "choose", "tree", "drift", "report"]
 # The command with the fewest imports, for tests that start a process.
 BY_LABELS = "--labels-only -l kmeans,ward -k 3 --method majority"
 
@@ -75,11 +76,11 @@ def test_python_m_liftcluster_help_lists_the_commands():
     shown = subprocess.run(
         [sys.executable, "-m", "liftcluster", "--help"], capture_output=True, text=True, check=True
     )
-    for name in ("demo", "compare", "consensus", "stability", "report", "measures", "methods"):
+    for name in ("demo", *READERS, "measures", "methods"):
         assert name in shown.stdout
 
 
-@pytest.mark.parametrize("command", ["compare", "consensus", "stability", "report"])
+@pytest.mark.parametrize("command", READERS)
 def test_the_help_of_a_command_has_examples_and_the_exit_codes(run, command):
     code, out, _ = run(command, "--help")
     assert code == 0

@@ -44,6 +44,8 @@ READERS = [
     "compare {} ",
     "consensus {} -k 2 --out found.csv ",
     "stability {} --out found.csv ",
+    "choose {} --out found.csv ",
+    "tree {} --out found.json ",
     "report {} --out page.html ",
 ]
 
@@ -125,7 +127,28 @@ def test_invalid_input_is_one_error_line(mistake, folder, reader, file, content,
             "so lift cannot apply",
         ),
         ("compare mine.csv -l u,v --labels-only --measures lift_emd", "needs the points"),
-        ("stability mine.csv -l u", "one clustering alone has no stability"),
+        ("stability mine.csv -l u", "one clustering cannot be compared with others"),
+        ("choose mine.csv -l u", "one clustering cannot be compared with others"),
+        ("tree mine.csv -l u", "one clustering cannot be compared with others"),
+        ("choose mine.csv -l u,v --out - --json", "choose one"),
+        ("tree mine.csv -l u,v --out tree.gif", "must have one of the suffixes .svg, .png"),
+        ("tree mine.csv -l u,v --lift exact", "the exact lift is the span of given clusters"),
+        ("stability mine.csv -l u,v --page page.pdf", "must have one of the suffixes .html"),
+        ("stability mine.csv -l u,v --page far/page.html", "there is no folder far"),
+        ("drift mine.csv", "Missing argument 'NEW'"),
+        ("drift mine.csv gone.csv -k 2", "gone.csv is not there"),
+        ("drift mine.csv mine.csv", "give either -k, to cluster both samples"),
+        ("drift mine.csv mine.csv -k 2 -l u", "give either -k, to cluster both samples"),
+        ("drift mine.csv mine.csv -l u,v", "give --labels one column"),
+        ("drift mine.csv mine.csv -l z", "mine.csv has no column 'z'"),
+        ("drift mine.csv mine.csv -c x,z -k 2", "mine.csv has no column 'z'"),
+        ("drift mine.csv mine.csv -c x -k 0", "Invalid value for '--n-clusters'"),
+        ("drift mine.csv mine.csv -c x -k 21", "-k 21 is more than the 20 points of a sample"),
+        ("drift mine.csv mine.csv -c x -k 2 --n-splits 0", "Invalid value for '--n-splits'"),
+        ("drift mine.csv mine.csv -c x -l u --measures rand", "measures must be some of"),
+        ("drift mine.csv mine.csv -c x -l u --out found.xls", "must have one of the suffixes"),
+        ("drift mine.csv mine.csv -c x -l u --out - --json", "choose one"),
+        ("drift mine.csv mine.csv -c x -l u --out mine.csv", "would be overwritten"),
         ("stability mine.csv -l u,v --reference z", "--reference 'z' is none of the clusterings"),
         ("stability mine.csv -l u,v --out - --json", "choose one"),
         ("stability mine.csv -l u,v --out found.xls", "must have one of the suffixes"),
@@ -151,6 +174,8 @@ def test_invalid_command_is_one_error_line(mistake, command, message):
     [
         "consensus mine.csv -c x,y -l u,v -k 2 --out found.csv",
         "report mine.csv -l u,v --out found.html",
+        "stability mine.csv -l u,v --page found.html",
+        "tree mine.csv -l u,v --out found.svg",
     ],
 )
 def test_unwritable_folder_is_refused_before_computing(mistake, monkeypatch, command):
@@ -164,6 +189,8 @@ def test_unwritable_folder_is_refused_before_computing(mistake, monkeypatch, com
     [
         "consensus mine.csv -c x,y -l u,v -k 2 --out found.csv",
         "report mine.csv -l u,v --out found.html",
+        "stability mine.csv -l u,v --page found.html",
+        "tree mine.csv -l u,v --out found.svg",
     ],
 )
 def test_existing_file_in_unwritable_folder_is_refused_before_computing(
@@ -171,8 +198,10 @@ def test_existing_file_in_unwritable_folder_is_refused_before_computing(
 ):
     (folder / "found.csv").write_text("what was there\n")
     (folder / "found.html").write_text("what was there\n")
+    (folder / "found.svg").write_text("what was there\n")
     monkeypatch.setattr(os, "access", lambda path, mode: not os.path.isdir(path))
-    monkeypatch.setattr("liftcluster.cli.commands._read", None)
+    monkeypatch.setattr("liftcluster.cli.commands.read_input", None)
+    monkeypatch.setattr("liftcluster.cli.trust_commands.read_runs", None)
     assert "cannot be written: no permission" in mistake(command)
 
 
@@ -185,6 +214,7 @@ def test_existing_file_in_unwritable_folder_is_refused_before_computing(
         "consensus mine.csv -c x,y -l u -m soft=soft.csv -k 2 --out soft.csv",
         "consensus linked.csv -c x,y -l u,v -k 2 --out mine.csv",
         "report page.html -c x,y -l u,v --out page.html",
+        "stability page.html -c x,y -l u,v --page page.html",
         "report mine.csv -c x,y --labels-file page.html --out page.html",
     ],
 )

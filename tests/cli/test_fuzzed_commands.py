@@ -19,7 +19,7 @@ from support.amount import IS_LONG, examples
 
 fuzzed = settings(max_examples=examples(60), derandomize=not IS_LONG)
 
-COMMANDS = ["compare", "consensus", "report", "demo", "measures", "methods", "dance", ""]
+COMMANDS = ["compare", "consensus", "stability", "choose", "tree", "drift", "report", "demo", "measures", "methods", "dance", ""]  # fmt: skip
 FLAGS = ["--json", "--quiet", "--verbose", "--debug", "--standardize", "--labels-only", "--help", "--version", "-q", "--", "-"]  # fmt: skip
 VALUES = {
     "--labels": ["u,v", "u", "u,v,w", "u,u", "", ",", "*", "x*", "no", '"u', "u\n"],
@@ -40,6 +40,9 @@ VALUES = {
     "-k": ["2", "0", "-1", "99", "auto", "two", "1e3"],
     "--n-clusters": ["3", "auto"],
     "--out": ["-", "found.csv", "page.html", "gone/found.csv", ".", "/dev/full", "found.xls", "mine.csv", "x" * 300],
+    "--page": ["page.html", "page.pdf", "gone/page.html", "mine.csv"],
+    "--reference": ["u", "no", ""],
+    "--n-splits": ["3", "0", "x"],
     "--title": ["", "</title><script>", "\u202e", "x" * 5000, "\udcff"],
     "--consensus": ["2", "auto", "x"],
 }  # fmt: skip
@@ -57,6 +60,9 @@ def arguments(draw):
     file = (
         ["mine.csv", "-l", "u,v"] if usual else draw(st.lists(st.sampled_from(FILES), max_size=2))
     )
+    if usual and command == "drift":
+        file = draw(st.sampled_from([["mine.csv", "mine.csv", "-l", "u"], ["mine.csv"] * 2]))
+        file = [*file, "-c", "x,y", "--n-splits", "3"]
     options = [word for pair in draw(st.lists(option, max_size=4)) for word in pair]
     flags = draw(st.lists(st.sampled_from(FLAGS), max_size=2))
     noise = draw(st.lists(st.text(max_size=5), max_size=1)) if not usual else []

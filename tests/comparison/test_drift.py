@@ -278,3 +278,19 @@ BAD = [
 def test_invalid_input_is_refused(given, error, message):
     with pytest.raises(error, match=message):
         partial(lc.drift, rng=0)(**(GIVEN | given))
+
+
+def test_a_given_seed_is_kept_for_the_samples_and_every_split():
+    seen = []
+
+    class Seeded(KMeans):
+        def fit_predict(self, X, y=None, sample_weight=None):
+            seen.append(self.random_state)
+            return super().fit_predict(X)
+
+    X, Y = np.random.default_rng(0).uniform(size=(2, 40, 2))
+    lc.drift(X, Y, Seeded(2, n_init=1, random_state=5), n_splits=3, rng=0)
+    assert seen == [5] * 8
+    seen.clear()
+    lc.drift(X, Y, Seeded(2, n_init=1), n_splits=3, rng=0)
+    assert len(set(seen) - {None}) == 8

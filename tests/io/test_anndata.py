@@ -227,3 +227,130 @@ def test_stability_of_a_clusterer_stores_its_clusters(cells):
     np.testing.assert_array_equal(cells.obs["trust"], found.points)
     with pytest.raises(ValueError, match="matches 'louvain"):
         lc.anndata.stability(cells, "louvain_*")
+
+
+@pytest.fixture
+def resolutions(cells):
+    """Cells with clusterings of four resolutions, whose columns are in another order."""
+    X = cells.obsm["X_pca"]
+    for k in (4, 2, 3, 5):
+        labels = KMeans(k, n_init=3, random_state=0).fit(X).labels_
+        cells.obs[f"leiden_{k / 10}"] = pd.Categorical(labels.astype(str))
+    return cells
+
+
+def runs_of(cells, keys):
+    return {key: cells.obs[key] for key in keys}
+
+
+def test_choice_among_runs_equals_that_of_the_library_and_is_stored(resolutions, tmp_path):
+    found = lc.anndata.choose(resolutions, "leiden_*", rng=0)
+    order = [f"leiden_0.{k}" for k in (2, 3, 4, 5)]  # from few to many clusters
+    expected = lc.choose(resolutions.obsm["X_pca"], runs_of(resolutions, order), rng=0)
+    assert list(found.settings) == order
+    np.testing.assert_allclose(found.curve, expected.curve)
+    assert (resolutions.obs["choice"] == resolutions.obs[found.best]).all()
+    np.testing.assert_allclose(resolutions.obs["choice_stability"], expected.stability.points)
+    resolutions.write_h5ad(tmp_path / "cells.h5ad")
+    stored = anndata.read_h5ad(tmp_path / "cells.h5ad").uns["choice"]
+    assert stored["best"] == found.best
+    assert list(stored["settings"].index) == order
+    np.testing.assert_allclose(stored["settings"]["stability"], expected.curve)
+
+
+def test_choice_of_a_setting_is_stored_in_words(cells, tmp_path):
+    tried = {"n_clusters": [2, 3]}
+    found = lc.anndata.choose(
+        cells, KMeans(n_init=2), tried, key_added="k", n_replicates=3, lift=lc.Fourier(64), rng=0
+    )
+    assert found.best == {"n_clusters": 3}
+    assert cells.uns["k"]["best"] == "n_clusters = 3"
+    assert cells.obs["k"].nunique() == 3
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+
+
+def test_keys_keep_their_order_and_patterns_go_from_coarse_to_fine(resolutions, tmp_path):
+    keys = ["leiden_0.5", "leiden_0.2", "leiden_0.3"]
+    assert list(lc.anndata.resolution_tree(resolutions, keys, rng=0).runs) == keys
+    found = lc.anndata.resolution_tree(resolutions, "leiden_*", rng=0)
+    order = [f"leiden_0.{k}" for k in (2, 3, 4, 5)]
+    runs = runs_of(resolutions, order)
+    expected = lc.resolution_tree(resolutions.obsm["X_pca"], runs, rng=0)
+    assert list(found.runs) == order
+    resolutions.write_h5ad(tmp_path / "cells.h5ad")
+    stored = anndata.read_h5ad(tmp_path / "cells.h5ad").uns["resolution_tree"]
+    assert len(stored["nodes"]) == 2 + 3 + 4 + 5
+    np.testing.assert_allclose(stored["nodes"]["stability"], [n.stability for n in expected.nodes])
+    np.testing.assert_allclose(stored["edges"]["mass"], [e.mass for e in expected.edges])
+    assert list(stored["edges"]["next_cluster"]) == [str(e.next_cluster) for e in expected.edges]
+
+
+def test_drift_between_two_objects_equals_that_between_two_groups_of_one(cells, tmp_path):
+    cells.obs["day"] = ["one", "two", "three"] * 20
+    X, day = cells.obsm["X_pca"], cells.obs["day"]
+    options = {"n_splits": 9, "rng": 0}
+    expected = lc.drift(X[day == "two"], X[day == "one"], KMeans(3, n_init=1), **options)
+    found = lc.anndata.drift(
+        cells, "day", KMeans(3, n_init=1), groups=("two", "one"), key_added="moved", **options
+    )
+    assert found.values == pytest.approx(expected.values)
+    assert found.p_value == expected.p_value == cells.uns["moved"]["p_value"]
+    two, one = (cells[day == name].copy() for name in ("two", "one"))
+    again = lc.anndata.drift(two, one, KMeans(3, n_init=1), **options)
+    assert again.values == pytest.approx(expected.values)
+    np.testing.assert_allclose(two.uns["drift"]["null"]["lift_emd"], expected.null["lift_emd"])
+    assert "drift" not in one.uns
+    two.write_h5ad(tmp_path / "two.h5ad")
+
+
+def test_drift_of_labels_takes_them_from_both_samples(cells):
+    cells.obs["day"] = np.random.default_rng(1).permutation(["one", "two"] * 30)
+    first = (cells.obs["day"] == "one").to_numpy()
+    X, labels = cells.obsm["X_pca"], cells.obs["cell_type"].to_numpy()
+    expected = lc.drift(X[first], X[~first], (labels[first], labels[~first]), n_splits=9, rng=0)
+    groups = ("one", "two")
+    found = lc.anndata.drift(cells, "day", "cell_type", groups=groups, n_splits=9, rng=0)
+    assert found.values == pytest.approx(expected.values)
+    parts = cells[first].copy(), cells[~first].copy()
+    again = lc.anndata.drift(*parts, "cell_type", n_splits=9, rng=0)
+    assert again.values == pytest.approx(expected.values)
+    cells.obs["own"] = np.where(first, "a", "b")  # no name is in both groups
+    with pytest.raises(ValueError, match="no cluster name in common"):
+        lc.anndata.drift(cells, "day", "own", n_splits=9)
+
+
+def test_components_that_were_computed_separately_are_refused(cells):
+    first, second = cells[:30].copy(), cells[30:].copy()
+    first.varm["PCs"] = np.ones((200, 10))
+    second.varm["PCs"] = np.ones((200, 10))
+    lc.anndata.drift(first, second, "ward", n_splits=3, measures="lift_hausdorff", rng=0)
+    second.varm["PCs"][0, 0] = 2
+    with pytest.raises(ValueError, match="computed separately"):
+        lc.anndata.drift(first, second, "ward", n_splits=3)
+    second.var_names = [f"gene{i}" for i in range(200)]
+    with pytest.raises(ValueError, match="the variables of the two AnnData differ"):
+        lc.anndata.drift(first, second, "ward", use_rep="X", n_splits=3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda c: lc.anndata.drift(c, "day", "ward"), "'day' has 'one', 'two', 'three'; say"),
+        (lambda c: lc.anndata.drift(c, "dya", "ward"), "there is no column 'dya'"),
+        (lambda c: lc.anndata.drift(c, "day", "ward", groups="one"), "say which with groups"),
+        (
+            lambda c: lc.anndata.drift(c, "day", "ward", groups=("one", "four")),
+            "no cells of 'four'",
+        ),
+        (lambda c: lc.anndata.drift(c, c, "ward", groups=("one", "two")), "groups cannot apply"),
+        (lambda c: lc.anndata.drift(c, "day", "wrad", groups=("one", "two")), "no clustering"),
+        (lambda c: lc.anndata.choose(c, "louvain*"), "no column of .obs matches"),
+        (lambda c: lc.anndata.choose(c, ["ward", "leiden"], {"k": [2]}), "settings cannot apply"),
+        (lambda c: lc.anndata.resolution_tree(c, ["ward"]), "at least two partitions"),
+    ],
+)
+def test_invalid_question_about_trust_is_refused(cells, call, message):
+    cells.obs["day"] = ["one", "two", "three"] * 20
+    with pytest.raises(ValueError, match=message):
+        call(cells)
+    assert not {"choice", "drift", "resolution_tree"} & {*cells.uns, *cells.obs}

@@ -22,6 +22,23 @@ FLAGS = [
 ]
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome"), ("chromedriver",)
 
+# Texts with too little contrast: tag, text and ratio.
+CONTRAST = """
+const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+const ground = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };
+const poor = [];
+for (const e of document.querySelectorAll("body *")) {
+  const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+  if (!own || !e.checkVisibility() || ["SCRIPT", "STYLE", "OPTION", "NOSCRIPT"].includes(e.tagName) || e.classList.contains("skip")) continue;
+  const colour = e.namespaceURI.includes("svg") ? getComputedStyle(e).fill : getComputedStyle(e).color;
+  const [a, b] = [light(parse(colour)), light(ground(e))].sort((x, y) => y - x);
+  if ((a + 0.05) / (b + 0.05) < 4.5) poor.push([e.tagName, e.textContent.slice(0, 30), (a + 0.05) / (b + 0.05)]);
+}
+return poor;
+"""
+
 
 @contextmanager
 def open_browser():

@@ -1,4 +1,4 @@
-"""The commands: compare, consensus, stability and report read a file; the others need none.
+"""The commands: compare, consensus and report, those about trust, and some that need no file.
 
 They import the library when they run, so that help and errors in arguments do not wait for it.
 """
@@ -8,21 +8,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from ..io import InputError, check_file, check_target, write_columns
+from ..io import InputError, check_target, write_columns
 from . import options as o
 from .application import EXIT_CODES
 from .application import app as app
+from .reading import check_out, files_read, read_input
 from .running import run
-
-if TYPE_CHECKING:
-    from ..io import Clusterings
-
-
-_TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".npz")
+from .trust_commands import TRUST_COMMANDS
 
 
 @app.command("compare", epilog=EXIT_CODES)
@@ -61,7 +57,9 @@ def compare_command(
     """
     wanted = o.as_measures(measures)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed, tol)
-    read = _read(points, columns, labels, labels_file, memberships, id, standardize, labels_only)
+    read = read_input(
+        points, columns, labels, labels_file, memberships, id, standardize, labels_only
+    )
     if len(read.partitions) < 2:
         raise InputError("one clustering cannot be compared; give --labels two or more")
     from . import showing, work
@@ -103,16 +101,7 @@ def consensus_command(
         str, typer.Option("--n-clusters", "-k", help="How many clusters, or auto.")
     ] = "auto",
     method: o.Method = "auto",
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help=f"File for labels, confidence and memberships: {', '.join(_TABLES)}; - is CSV on "
-            "stdout.",
-            show_default=False,
-        ),
-    ] = None,
+    out: Annotated[str | None, o.table_file("labels, confidence and memberships")] = None,
     kernel: o.Kernel = "gaussian",
     bandwidth: o.Bandwidth = "auto",
     lift: o.Lift = "auto",
@@ -133,13 +122,12 @@ def consensus_command(
 
     * `liftcluster consensus labels.csv --labels a,b,c -k 4 --labels-only --method majority`
     """
-    if out is not None and out != "-":
-        check_target(out, _TABLES, _files_read(points, labels_file, memberships))
-    if out == "-" and json:
-        raise InputError("--json and --out - both write to stdout; choose one")
+    check_out(out, json, files_read(points, labels_file, memberships))
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
     k, method = o.as_n_clusters(n_clusters), o.as_method(method)
-    read = _read(points, columns, labels, labels_file, memberships, id, standardize, labels_only)
+    read = read_input(
+        points, columns, labels, labels_file, memberships, id, standardize, labels_only
+    )
     from . import showing, work
 
     found = work.combine(read, k, method=method, **lifting)
@@ -159,76 +147,8 @@ def consensus_command(
         print(f"liftcluster: {hint}", file=sys.stderr)
 
 
-@app.command("stability", epilog=EXIT_CODES)
-def stability_command(
-    points: o.Points,
-    columns: o.Columns = None,
-    labels: o.Labels = None,
-    labels_file: o.LabelsFile = None,
-    id: o.Id = None,
-    standardize: o.Standardize = False,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            help="The clustering in question. Default: the one nearest to the others.",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help=f"File for each point's stability: {', '.join(_TABLES)}; - is CSV on stdout.",
-            show_default=False,
-        ),
-    ] = None,
-    kernel: o.Kernel = "gaussian",
-    bandwidth: o.Bandwidth = "auto",
-    lift: o.Lift = "auto",
-    n_components: o.Components = None,
-    seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    debug: o.Debug = False,
-) -> None:
-    """How far to trust a clustering: are its clusters, and each point, found again in other runs?
-
-    The runs are clusterings of the same points by other seeds, resolutions or algorithms. 1: always
-    in the same place; 0: as any division into compact regions would be.
-
-    **Examples**
-
-    * `liftcluster stability mine.csv --columns 'pc*' --labels 'leiden_*' --reference leiden_1.0`
-
-    * `liftcluster stability mine.csv -c height,weight -l run1,run2,run3 --out stable.csv`
-    """
-    if out is not None and out != "-":
-        check_target(out, _TABLES, _files_read(points, labels_file, None))
-    if out == "-" and json:
-        raise InputError("--json and --out - both write to stdout; choose one")
-    lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
-    read = _read(points, columns, labels, labels_file, None, id, standardize, False)
-    if len(read.partitions) < 2:
-        raise InputError("one clustering alone has no stability; give --labels two or more")
-    if reference is not None and reference not in read.partitions:
-        given = ", ".join(map(repr, read.partitions))
-        raise InputError(f"--reference {reference!r} is none of the clusterings: {given}")
-    from . import showing, work
-
-    found = work.assess(read, reference, **lifting)
-    showing.show_notes(read, quiet)
-    if out is not None and out != "-":
-        write_columns(out, work.stability_columns(found, read))
-    if out == "-":
-        showing.show_csv(work.stability_columns(found, read))
-    elif json:
-        showing.show_json(found.to_dict() | {"columns": read.columns, "out": out})
-    else:
-        showing.show_stability(showing.make_console(), found)
-        if not quiet:
-            hint = "--out stable.csv writes every point" if out is None else f"written to {out}"
-            print(f"liftcluster: {hint}", file=sys.stderr)
+for _name, _command in TRUST_COMMANDS.items():
+    app.command(_name, epilog=EXIT_CODES)(_command)
 
 
 @app.command("report", epilog=EXIT_CODES)
@@ -240,9 +160,7 @@ def report_command(
     memberships: o.Memberships = None,
     id: o.Id = None,
     standardize: o.Standardize = False,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path(
-        "report.html"
-    ),
+    out: o.Page = Path("report.html"),
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     view: Annotated[
         str | None,
@@ -279,11 +197,13 @@ def report_command(
 
     * `liftcluster report cells.h5ad -c X_pca -l leiden,cell_type --consensus auto`
     """
-    check_target(out, (".html", ".htm"), _files_read(points, labels_file, memberships))
+    check_target(out, o.PAGES, files_read(points, labels_file, memberships))
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
     k = None if consensus is None else o.as_n_clusters(consensus)
     wanted, method = o.as_measures(measures) or None, o.as_method(method)
-    read = _read(points, columns, labels, labels_file, memberships, id, standardize, False, view)
+    read = read_input(
+        points, columns, labels, labels_file, memberships, id, standardize, False, view
+    )
     from . import showing, work
 
     page = work.make_page(
@@ -307,15 +227,13 @@ def report_command(
 @app.command()
 def demo(
     seed: Annotated[int, typer.Option(help="Seed of everything random.", min=0, max=2**32 - 1)] = 0,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path(
-        "liftcluster-demo.html"
-    ),
+    out: o.Page = Path("liftcluster-demo.html"),
 ) -> None:
     """Compare and combine clusterings of 1,797 handwritten digits, and write a page about it.
 
     Needs no files: the digits come with scikit-learn.
     """
-    check_target(out, (".html", ".htm"))
+    check_target(out, o.PAGES)
     from .demo import run_demo
     from .showing import make_console
 
@@ -338,43 +256,6 @@ def methods() -> None:
     from .showing import make_console
 
     show_methods(make_console())
-
-
-def _read(
-    points: Path,
-    columns: list[str] | None,
-    labels: list[str] | None,
-    labels_file: list[Path] | None,
-    memberships: list[str] | None,
-    id: str | None,
-    standardize: bool,
-    labels_only: bool,
-    view: str | None = None,
-) -> Clusterings:
-    names, coordinates = o.names_of(labels), o.names_of(columns) or None
-    drawn = [] if view is None else o.names_of([view])
-    for file in (points, *(labels_file or [])):
-        check_file(file)
-    from ..io import read_clusterings
-
-    return read_clusterings(
-        points,
-        labels=names,
-        columns=coordinates,
-        labels_files=labels_file or [],
-        memberships=memberships or [],
-        id=id,
-        view=drawn,
-        standardize=standardize,
-        points=not labels_only,
-    )
-
-
-def _files_read(
-    points: Path, labels_file: list[Path] | None, memberships: list[str] | None
-) -> list[Path]:
-    """Every file that may be read; memberships may be columns or files."""
-    return [points, *(labels_file or []), *(Path(m.split("=", 1)[-1]) for m in memberships or [])]
 
 
 def _as_lists(tables: dict[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,9 @@ from ..lifts.settings import Fourier, Grid, Nystroem, Structured
 KERNELS, LIFTS = get_args(KernelName), get_args(LiftName)
 MEASURES, METHODS = get_args(MeasureName), get_args(MethodName)
 
+TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".npz")
+PAGES = (".html", ".htm")
+
 _FILES = "Files and columns"
 _LIFTING = "Lift"
 _OUTPUT = "Output"
@@ -36,6 +39,24 @@ Points = Annotated[
         help="The points: CSV or TSV (also .gz), Parquet, npy, npz or h5ad.",
         show_default=False,
         readable=False,  # the reader of files has better messages
+    ),
+]
+First = Annotated[
+    Path,
+    typer.Argument(
+        metavar="OLD",
+        help="The first sample: CSV or TSV (also .gz), Parquet, npy, npz or h5ad.",
+        show_default=False,
+        readable=False,
+    ),
+]
+Second = Annotated[
+    Path,
+    typer.Argument(
+        metavar="NEW",
+        help="The second sample, with the same coordinates.",
+        show_default=False,
+        readable=False,
     ),
 ]
 Columns = Annotated[
@@ -202,6 +223,19 @@ Debug = Annotated[
     bool,
     typer.Option("--debug", help="Show the whole trace of an error.", rich_help_panel=_OUTPUT),
 ]
+
+
+Page = Annotated[Path, typer.Option("--out", "-o", help="The page to write.")]
+
+
+def table_file(content: str) -> Any:
+    """The option --out of a command that writes a table."""
+    return typer.Option(
+        "--out",
+        "-o",
+        help=f"File for {content}: {', '.join(TABLES)}; - is CSV on stdout.",
+        show_default=False,
+    )
 
 
 def names_of(values: list[str] | None) -> list[str]:

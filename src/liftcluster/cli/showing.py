@@ -8,7 +8,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
@@ -22,6 +22,11 @@ from ..comparison.comparison import Comparison, Estimate
 from ..comparison.resampling.result import Stability
 from ..io import Clusterings, write_csv
 from .running import visible
+
+if TYPE_CHECKING:
+    from ..comparison.drifting import Drift
+    from ..comparison.resampling.choosing import Choice
+    from ..comparison.resampling.resolutions import ResolutionTree
 
 _WIDE = 120  # columns without a terminal
 
@@ -38,7 +43,11 @@ def show_notes(read: Clusterings, quiet: bool) -> None:
 
 def show_json(values: Mapping[str, Any]) -> None:
     escape = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    typer.echo(json.dumps(_plain(values), indent=2, ensure_ascii=escape, allow_nan=False))
+    typer.echo(as_json(values, escape=escape))
+
+
+def as_json(values: Mapping[str, Any], *, escape: bool = False) -> str:
+    return json.dumps(_plain(values), indent=2, ensure_ascii=escape, allow_nan=False)
 
 
 def show_csv(columns: Mapping[str, Any]) -> None:
@@ -122,6 +131,54 @@ def show_stability(console: Console, found: Stability) -> None:
             Text(f"{row['verdict']}: {visible(row['fate'])}"),
         )
     console.print(table)
+
+
+def show_choice(console: Console, found: Choice) -> None:
+    console.print(Text(f"best: {visible(found.best)}"))
+    table = Table(title="Stability of the clusterings")
+    table.add_column("clustering")
+    for column in ("clusters", "stability", "interval"):
+        table.add_column(column, justify="right")
+    table.add_column("")
+    for i, row in enumerate(found.rows()):
+        known = math.isfinite(row["low"])  # not from a single neighbour
+        table.add_row(
+            Text(visible(row["setting"])),
+            str(row["n_clusters"]),
+            f"{row['stability']:.2f}",
+            f"{row['low']:.2f} to {row['high']:.2f}" if known else "",
+            "best" if i == found.position else "",
+        )
+    console.print(table)
+
+
+def show_tree(console: Console, found: ResolutionTree) -> None:
+    table = Table(title="From coarse to fine")
+    table.add_column("clustering")
+    for column in ("clusters", "stable", "distance to the next"):
+        table.add_column(column, justify="right")
+    for row in found.rows():
+        distance = "" if row["distance"] is None else f"{row['distance']:.4f}"
+        table.add_row(
+            Text(visible(row["run"])), str(row["n_clusters"]), str(row["stable"]), distance
+        )
+    console.print(table)
+
+
+def show_drift(console: Console, found: Drift, moves: Comparison) -> None:
+    first, second = map(visible, moves.names)
+    console.print(Text(f"p = {found.p_value:.3g}: small if {first} and {second} differ"))
+    table = Table("measure", title="Distance of the clusterings")
+    for column in ("between the samples", "between random splits", "p alone"):
+        table.add_column(column, justify="right")
+    for name, p in found.p_values.items():
+        null = found.null[name]
+        by_chance = f"{null.mean():.4f} ± {null.std():.4f}"
+        table.add_row(name, f"{found.values[name]:.4f}", by_chance, f"{p:.3g}")
+    console.print(table)
+    console.print(Text(f"What became of the clusters of {first} in {second}", style="bold"))
+    for line in moves.summary():
+        console.print(Text(f"  {visible(line)}"))
 
 
 def consensus_as_dict(found: Consensus, read: Clusterings, out: str | None) -> dict[str, Any]:

@@ -14,12 +14,11 @@ from ..comparison.comparing import DistanceMatrix, compare, compare_all, distanc
 from ..comparison.comparison import Comparison
 from ..comparison.distances import distance_matrix
 from ..comparison.measures.registry import MEASURES
-from ..comparison.resampling.assessing import stability
-from ..comparison.resampling.result import Stability
 from ..io import Clusterings
 from ..lifts.choice import Lifting
 from ..representation.representation import Representation
 from ..viz.report.build import make_report
+from .writing import ids_of
 
 
 def compare_two(read: Clusterings, measures: list[str], lifting: Mapping[str, Any]) -> Comparison:
@@ -63,24 +62,11 @@ def combine(read: Clusterings, n_clusters: int | Literal["auto"], **options: Any
 
 def consensus_columns(found: Consensus, read: Clusterings) -> dict[str, Any]:
     """The columns that are written: ids if there are any, labels, confidence, memberships."""
-    ids = {} if read.ids is None else {str(read.id_name): np.asarray(read.ids)}
-    return ids | {
+    return ids_of(read) | {
         "consensus": np.asarray(found.labels),
         "confidence": found.confidence,
         "membership": found.memberships,
     }
-
-
-def assess(read: Clusterings, reference: str | None, **options: Any) -> Stability:
-    with busy(f"comparing {len(read.partitions)} clusterings"):
-        return stability(read.X, read.partitions, reference=reference, progress=False, **options)
-
-
-def stability_columns(found: Stability, read: Clusterings) -> dict[str, Any]:
-    """The columns that are written: ids if there are any, the cluster and the stability."""
-    ids = {} if read.ids is None else {str(read.id_name): np.asarray(read.ids)}
-    names = np.array([*map(str, found.reference.names), ""])  # the last is noise
-    return ids | {"cluster": names[found.reference.labels], "stability": found.points}
 
 
 def make_page(partitions: Mapping[str, Any], X: Any, **options: Any) -> Any:

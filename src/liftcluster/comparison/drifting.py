@@ -80,6 +80,15 @@ class Drift:
                 largest = np.maximum(largest, 0.0)
         return float(np.mean(largest >= largest[-1] - slack))
 
+    def to_dict(self) -> dict[str, Any]:
+        """p-values and distances as values that JSON can hold."""
+        return {
+            "p_value": self.p_value,
+            "p_values": self.p_values,
+            "values": dict(self.values),
+            "null": {name: values.tolist() for name, values in self.null.items()},
+        }
+
     def __str__(self) -> str:
         lines = [f"p = {self.p_value:.3g} (small if the samples differ)"]
         for name, p in self.p_values.items():

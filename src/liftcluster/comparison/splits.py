@@ -14,6 +14,7 @@ from .._util.typing import Array, FloatArray, IntArray
 from .._util.validation import check_same_length
 from ..partitions.labels import renumber
 from ..partitions.partition import Partition, as_partition
+from .fitting import fit_clusterer
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Pool:
         """The clusterings of the samples themselves, for their points in the order given."""
         first = self.is_first
         a, b = np.argsort(self.order[first]), np.argsort(self.order[~first])
-        return _take(split.a, a), _take(split.b, b)
+        return take(split.a, a), take(split.b, b)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,10 @@ def make_labeller(source: Any, pool: Pool) -> Labeller:
     if isinstance(source, type):
         raise TypeError(f"source must be an instance of a clusterer, such as {source.__name__}()")
     if hasattr(source, "fit"):
-        return Refit(pool.points, lambda points, rng: _fit_anew(source, points, rng))
+        # Given seeds are kept for the samples and all splits alike, so the test stays exact.
+        return Refit(
+            pool.points, lambda points, rng: fit_clusterer(source, points, rng, reseed=False)[0]
+        )
     if callable(source):
         return Refit(pool.points, lambda points, rng: source(points))
     raise TypeError(
@@ -120,20 +124,6 @@ class Refit:
         partition = as_partition(self.cluster(points, rng))
         check_same_length(partition.n, len(points), "the result of the clusterer", "its sample")
         return partition
-
-
-def _fit_anew(clusterer: Any, points: Array, rng: np.random.Generator) -> Any:
-    """Labels by a copy of a clusterer; seeds that were not given are drawn."""
-    from sklearn.base import clone  # slow to import
-
-    model = clone(clusterer)
-    unseeded = [
-        name
-        for name, value in sorted(model.get_params().items())
-        if name.rpartition("__")[2] == "random_state" and value is None
-    ]
-    model.set_params(**{name: int(rng.integers(2**31)) for name in unseeded})
-    return model.fit_predict(points) if hasattr(model, "fit_predict") else model.fit(points).labels_
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +157,7 @@ class FixedLabels:
         return cls(Partition(assignment, names, _join_weights(a, b, pool.order)))
 
     def __call__(self, chosen: Array, rng: np.random.Generator) -> Partition:
-        return _without_absent(_take(self.partition, np.flatnonzero(chosen)))
+        return without_absent(take(self.partition, np.flatnonzero(chosen)))
 
 
 def _recode(partition: Partition, names: tuple[Any, ...]) -> IntArray:
@@ -183,13 +173,14 @@ def _with_columns(partition: Partition, names: tuple[Any, ...]) -> Any:
     return sp.csr_array((R.data, columns, R.indptr), shape=(partition.n, len(names)))
 
 
-def _take(partition: Partition, rows: IntArray) -> Partition:
+def take(partition: Partition, rows: IntArray) -> Partition:
+    """The clustering of some of the points; clusters may be left without points."""
     w = partition.weights
     weights = constant_array(w[0], len(rows)) if is_constant(w) else w[rows]
     return Partition(partition.assignment[rows], partition.names, weights)
 
 
-def _without_absent(partition: Partition) -> Partition:
+def without_absent(partition: Partition) -> Partition:
     """Only the clusters that have points: rare ones may be in one part of a split alone."""
     present = np.flatnonzero(partition.cluster_weights > 0)
     if len(present) == partition.k:

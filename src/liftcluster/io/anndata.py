@@ -7,29 +7,27 @@ or ``.X``. Results are stored in ``.obs``, ``.obsm`` and ``.uns`` as types that 
 from __future__ import annotations
 
 import importlib
-import math
-from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from .._util.memory import check_memory
 from .._util.names import MeasureName
-from .._util.typing import Array
 from ..combination import combining
 from ..comparison import comparing, distances
 from ..comparison.comparison import Comparison
-from ..comparison.resampling import assessing
-from ..comparison.resampling.result import Stability
-from ..partitions.partition import Partition
-from .table import quoted
+from .anndata_cells import partition_of, partitions_of, points_of, storable
+from .anndata_trust import choose, drift, resolution_tree, stability
 
-__all__ = ["compare", "consensus", "distance_matrix", "stability"]
-
-# scverse tools store labels as text: the -1 of HDBSCAN is "-1".
-_NOISE = (-1, "-1", None, math.nan)
-_MAX_VARIABLES = 50  # columns of .X that are used without principal components
+__all__ = [
+    "choose",
+    "compare",
+    "consensus",
+    "distance_matrix",
+    "drift",
+    "resolution_tree",
+    "stability",
+]
 
 
 def compare(
@@ -76,15 +74,15 @@ def compare(
     >>> round(cells.uns["difference"]["values"]["rand"], 3)
     0.167
     """
-    X, rep = _points(adata, use_rep)
-    first, second = _partition(adata, a), _partition(adata, b)
+    X, rep = points_of(adata, use_rep)
+    first, second = partition_of(adata, a), partition_of(adata, b)
     found = comparing.compare(first, second, X, measures=measures, names=(a, b), **lifting)
     if key_added is not None:
         stored: dict[str, Any] = {
             "values": {name: estimate.value for name, estimate in found.values.items()},
             "errors": {n: e.error for n, e in found.values.items() if e.error is not None},
             "moves": np.array(found.summary(), dtype=str),
-            "params": _storable({"a": a, "b": b, "use_rep": rep, **lifting}),
+            "params": storable({"a": a, "b": b, "use_rep": rep, **lifting}),
         }
         if found.plan is not None:
             names = [list(map(str, p.names)) for p in found.partitions]
@@ -130,12 +128,12 @@ def distance_matrix(
     v  0.667  0.000
     """
     pandas = importlib.import_module("pandas")
-    X, rep = _points(adata, use_rep)
-    named = _partitions(adata, keys)
+    X, rep = points_of(adata, use_rep)
+    named = partitions_of(adata, keys)
     D = distances.distance_matrix(named, X, measure=measure, **lifting)
     frame = pandas.DataFrame(D, index=list(named), columns=list(named))
     if key_added is not None:
-        params = _storable({"measure": measure, "use_rep": rep, **lifting})
+        params = storable({"measure": measure, "use_rep": rep, **lifting})
         adata.uns[key_added] = {"distances": frame, "params": params}
     return frame
 
@@ -188,8 +186,8 @@ def consensus(
     >>> (cells.obs["consensus"] == cells.obs["consensus"].iloc[0]).tolist()
     [True, True, True, False, False, False]
     """
-    X, rep = _points(adata, use_rep)
-    named = _partitions(adata, keys)
+    X, rep = points_of(adata, use_rep)
+    named = partitions_of(adata, keys)
     found = combining.consensus(named, n_clusters, X, method=method, **options)
     target = adata.copy() if copy else adata
     pandas = importlib.import_module("pandas")
@@ -203,147 +201,5 @@ def consensus(
     if found.decision is not None:
         scores |= {"method": found.method, "reason": found.decision.reason}
     params = {"keys": list(named), "n_clusters": n_clusters, "use_rep": rep, "method": method}
-    target.uns[key_added] = {**_storable(scores), "params": _storable(params | options)}
+    target.uns[key_added] = {**storable(scores), "params": storable(params | options)}
     return target if copy else None
-
-
-def stability(
-    adata: Any,
-    source: Any,
-    *,
-    reference: str | None = None,
-    use_rep: str | None = None,
-    key_added: str = "stability",
-    **options: Any,
-) -> Stability:
-    """How far the clusters of the cells, and each cell, are found again in other runs.
-
-    Parameters
-    ----------
-    source : sequence of str, pattern, clusterer or function
-        Runs: columns of ``.obs`` such as ``["leiden_0.5", "leiden_1.0"]`` or ``"leiden_*"``. Or a
-        scikit-learn clusterer or a function from points to labels, which is run on resamples.
-    reference : str, optional
-        The clustering in question, a column of ``.obs``; by default the run that is nearest to the
-        others, or the clustering of all cells by the clusterer.
-    key_added : str
-        The key of the results.
-    adata, use_rep
-        As for :func:`compare`.
-    **options
-        Options of :func:`liftcluster.stability`: n_replicates, resample, null, rng, ...
-
-    Returns
-    -------
-    Stability
-        Also stored: ``.obs[key_added]``, the stability of each cell; ``.obs[key_added +
-        "_reference"]``, the clustering in question; ``.uns[key_added]``, a table of the clusters,
-        the score and the parameters.
-
-    Examples
-    --------
-    >>> import anndata
-    >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]))
-    >>> cells.obs["leiden_0.5"], cells.obs["leiden_1.0"] = list("aaabbb"), list("aabccc")
-    >>> found = stability(cells, "leiden_*", reference="leiden_0.5", rng=0)
-    >>> cells.obs["stability"].tolist()
-    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
-    """
-    X, rep = _points(adata, use_rep)
-    given = None if reference is None else _partition(adata, reference)
-    if callable(source) or hasattr(source, "fit"):
-        shown: Any = str(source)
-        found = assessing.stability(X, source, reference=given, **options)
-    else:
-        named = _partitions(adata, _matching(adata, source))
-        shown = list(named)
-        if reference in named:
-            given = reference  # type: ignore[assignment]
-        found = assessing.stability(X, named, reference=given, **options)
-    pandas = importlib.import_module("pandas")
-    partition = found.reference
-    categories = [str(name) for name in partition.names]
-    adata.obs[f"{key_added}_reference"] = pandas.Categorical.from_codes(
-        partition.labels, categories
-    )
-    adata.obs[key_added] = found.points
-    frame = pandas.DataFrame(found.rows())
-    frame["cluster"] = categories
-    adata.uns[key_added] = {
-        "clusters": frame.dropna(axis=1, how="all").set_index("cluster"),
-        "score": found.score,
-        "params": _storable({"source": shown, "reference": reference, "use_rep": rep, **options}),
-    }
-    return found
-
-
-def _matching(adata: Any, keys: Any) -> Any:
-    """Keys of ``.obs``; a string is a pattern."""
-    if not isinstance(keys, str):
-        return keys
-    found = [key for key in adata.obs.columns if fnmatchcase(str(key), keys)]
-    if not found:
-        raise ValueError(
-            f"no column of .obs matches {keys!r}; .obs has {quoted(adata.obs.columns)}"
-        )
-    return found
-
-
-def _points(adata: Any, use_rep: str | None) -> tuple[Array, str]:
-    """The points (n, d), and their key."""
-    if not (hasattr(adata, "obs") and hasattr(adata, "obsm")):
-        raise TypeError(f"adata must be an AnnData, got {type(adata).__name__}")
-    if use_rep is None and "X_pca" in adata.obsm:
-        use_rep = "X_pca"
-    if use_rep is None and adata.n_vars <= _MAX_VARIABLES and adata.X is not None:
-        use_rep = "X"
-    if use_rep is None:
-        raise ValueError(
-            f"use_rep must be one of {quoted([*adata.obsm, 'X'])}; there is no default because "
-            '"X_pca" is missing (scanpy.pp.pca computes it)'
-        )
-    if use_rep != "X" and use_rep not in adata.obsm:
-        keys = quoted([*adata.obsm, "X"])
-        raise ValueError(f"use_rep={use_rep!r} is not in .obsm; it must be one of {keys}")
-    block = adata.X[:] if use_rep == "X" else adata.obsm[use_rep]
-    if hasattr(block, "toarray"):
-        check_memory(
-            2 * block.dtype.itemsize * math.prod(block.shape),
-            f"the dense {block.shape[0]:,} × {block.shape[1]:,} matrix {use_rep!r}",
-            'use principal components: use_rep="X_pca" (scanpy.pp.pca computes it)',
-        )
-    return np.asarray(block.toarray() if hasattr(block, "toarray") else block), use_rep
-
-
-def _partition(adata: Any, key: str) -> Partition:
-    """The clustering with a key in .obs, or in .obsm if it is soft."""
-    try:
-        if key in adata.obs:
-            return Partition.from_labels(adata.obs[key], noise=_NOISE)
-        if key in adata.obsm:
-            return Partition.from_memberships(adata.obsm[key])
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{key!r}: {error}") from error
-    raise ValueError(
-        f"there is no clustering {key!r}: .obs has {quoted(adata.obs.columns)}, .obsm has "
-        f"{quoted(adata.obsm)}"
-    )
-
-
-def _partitions(adata: Any, keys: Sequence[str]) -> dict[str, Partition]:
-    if isinstance(keys, str):
-        raise TypeError(f"keys must be a list of keys, got one string; write [{keys!r}, ...]")
-    if len(set(keys)) < len(keys):
-        raise ValueError(f"keys must differ, got {list(keys)}")
-    return {key: _partition(adata, key) for key in keys}
-
-
-def _storable(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as types that h5ad supports: numbers and text, other objects as text, no None."""
-    storable = {name: value for name, value in values.items() if value is not None}
-    for name, value in storable.items():
-        if isinstance(value, list | tuple) and all(isinstance(part, str) for part in value):
-            storable[name] = np.array(value, dtype=str)
-        elif not isinstance(value, str | int | float | bool):
-            storable[name] = str(value)
-    return storable

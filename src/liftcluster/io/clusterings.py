@@ -43,6 +43,7 @@ def read_clusterings(
     view: Sequence[str] = (),
     standardize: bool = False,
     points: bool = True,
+    labels_required: bool = True,
 ) -> Clusterings:
     """Read points and their clusterings from files.
 
@@ -66,6 +67,8 @@ def read_clusterings(
         Scale each coordinate to mean zero and standard deviation one.
     points : bool
         False to read labels only.
+    labels_required : bool
+        False if the points alone are enough.
 
     Examples
     --------
@@ -81,7 +84,7 @@ def read_clusterings(
     main = _File(open_table(path))
     others = [_File(open_table(file)) for file in labels_files]
     notes: list[str] = []
-    where = _find_labels(main, others, labels, id, required=not memberships)
+    where = _find_labels(main, others, labels, id, required=labels_required and not memberships)
     soft = [_find_memberships(main, others, text) for text in memberships]
     _check_unique_names([*where, *(name for name, _, _ in soft)])
     drawn = main.add(view, as_numbers=True)
@@ -274,6 +277,16 @@ def _memberships(name: str, file: _File, columns: list[str]) -> Partition:
         return Partition.from_memberships(R, names=columns if R.shape[1] == len(columns) else None)
     except (TypeError, ValueError) as error:
         raise InputError(f"memberships {name!r} of {file.table.path}: {error}") from None
+
+
+def standardize_together(samples: Sequence[Array | None]) -> list[FloatArray]:
+    """Several samples, shifted and scaled by the mean and standard deviation of all of them."""
+    points = [np.asarray(X, dtype=np.float64) for X in samples]
+    if len({X.shape[1] for X in points}) > 1:
+        sizes = " and ".join(str(X.shape[1]) for X in points)
+        raise InputError(f"the samples have {sizes} coordinates; they must be points of one space")
+    ends = np.cumsum([len(X) for X in points])
+    return np.split(_standardized(np.concatenate(points)), ends[:-1])
 
 
 def _standardized(X: Array) -> FloatArray:

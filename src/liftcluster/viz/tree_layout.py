@@ -9,6 +9,7 @@ from sklearn.isotonic import isotonic_regression
 
 from .._util.typing import FloatArray, IntArray
 
+_LEAST_SHARE = 0.05  # of either cluster that an edge needs to be drawn
 _SWEEPS = 12  # down and up, until no crossing is removed any more
 _PLACING_SWEEPS = 30
 _NOTHING = 1e-300
@@ -47,6 +48,12 @@ def order_rows(plans: Sequence[FloatArray]) -> list[IntArray]:
             break
         best, least = list(orders), count
     return best
+
+
+def drawn_flows(plan: FloatArray, masses: FloatArray, next_masses: FloatArray) -> FloatArray:
+    """The plan without edges that have less than 5 % of both their clusters."""
+    share = np.maximum(plan / masses[:, None], plan / next_masses)
+    return np.where(share >= _LEAST_SHARE, plan, 0.0)
 
 
 def crossings(plans: Sequence[FloatArray], orders: Sequence[IntArray]) -> float:

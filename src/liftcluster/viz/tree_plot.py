@@ -11,9 +11,8 @@ from .._util.typing import FloatArray
 from ..comparison.resampling.resolutions import ResolutionTree
 from ..partitions.partition import Partition
 from .drawing import new_axes, short_name
-from .tree_layout import order_rows, place_rows
+from .tree_layout import drawn_flows, order_rows, place_rows
 
-_LEAST_SHARE = 0.05  # of either cluster that an edge needs to be drawn
 _LEAST_SIZE = 0.3  # diameter relative to the largest: smaller ones would have no visible colour
 _MAX_DISTANCE = 1.2  # at which an edge is darkest
 _FONTS = (9.0, 7.5, 6.0)  # in points: the largest is for names inside large nodes only
@@ -51,7 +50,7 @@ def resolution_tree(found: ResolutionTree, *, ax: Any = None) -> Any:
     masses = [p.masses for p in partitions]
     sizes = _diameters(masses, width, row)
     gap = _gap(sizes, width)
-    shown = [_drawn(P, *pair) for P, pair in zip(found.plans, pairwise(masses), strict=True)]
+    shown = [drawn_flows(P, *pair) for P, pair in zip(found.plans, pairwise(masses), strict=True)]
     places = place_rows(shown, order_rows(shown), [d + gap for d in sizes])
     _limit(ax, places, sizes, width, len(partitions))
     _draw_edges(ax, found, shown, places, max(float(d.max()) for d in sizes))
@@ -100,12 +99,6 @@ def _gap(sizes: list[FloatArray], width: float) -> float:
     """Room between nodes in points, such that the widest row fills the width."""
     spare = min((width - float(d.sum())) / len(d) for d in sizes)
     return min(spare, 2 * max(float(d.max()) for d in sizes))
-
-
-def _drawn(plan: FloatArray, masses: FloatArray, next_masses: FloatArray) -> FloatArray:
-    """The plan without the edges that are not drawn."""
-    share = np.maximum(plan / masses[:, None], plan / next_masses)
-    return np.where(share >= _LEAST_SHARE, plan, 0.0)
 
 
 def _limit(

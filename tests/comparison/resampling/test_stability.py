@@ -1,5 +1,7 @@
 """Stability: known by construction, its null, its parts by literal oracles, and bad inputs."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
@@ -8,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import liftcluster as lc
+from liftcluster.comparison.resampling import structureless
 from liftcluster.comparison.resampling.replicates import as_fit, replicates
 from support.amount import also
 
@@ -271,3 +274,68 @@ def test_invalid_input_gets_one_clear_error(call, message):
         (TypeError, ValueError), match=message.replace("(", r"\(").replace(")", r"\)")
     ):
         call(X)
+
+
+class Seeded(KMeans):
+    """k-means that records the seeds it is fitted with."""
+
+    seen: ClassVar[list[int]] = []
+
+    def fit_predict(self, X, y=None, sample_weight=None):
+        self.seen.append(self.random_state)
+        return super().fit_predict(X)
+
+
+@pytest.mark.parametrize("resample", ["halves", "seeds"])
+def test_a_given_seed_is_that_of_the_reference_and_replicates_have_others(resample):
+    X = np.random.default_rng(0).uniform(size=(200, 2))  # no clusters: each seed finds others
+    Seeded.seen.clear()
+    found = lc.stability(
+        X, Seeded(7, n_init=1, random_state=5), n_replicates=6, resample=resample, null=False, rng=0
+    )
+    own = KMeans(7, n_init=1, random_state=5).fit_predict(X)
+    assert lc.distance(found.reference, own, measure="rand") == 0
+    assert Seeded.seen[0] == 5
+    assert len(set(Seeded.seen)) == 7
+
+
+def test_seeds_of_the_parts_of_a_pipeline_are_drawn():
+    X, _ = blobs(60)
+    pipeline = make_pipeline(StandardScaler(), Seeded(3, n_init=1))
+    Seeded.seen.clear()
+    lc.stability(X, pipeline, n_replicates=3, null=False, rng=0)
+    assert len(set(Seeded.seen)) == 4
+    assert None not in Seeded.seen
+
+
+def test_the_extent_of_the_points_is_computed_once_for_all_random_regions(monkeypatch):
+    calls = []
+    extent = structureless._unit
+    monkeypatch.setattr(structureless, "_unit", lambda X: calls.append(1) or extent(X))
+    X, which = blobs(80)
+    lc.stability(X, [which, which % 2, which % 3], rng=0)
+    assert len(calls) == 1
+    lc.stability(X, [(X[::2], which[::2]), (X[1::2], which[1::2])], reference=which, rng=0)
+    assert len(calls) == 3  # once for each sample
+
+
+def test_the_reference_among_the_runs_is_named():
+    X, which = blobs(80)
+    runs = {"two": which % 2, "four": which, "again": which}
+    found = lc.stability(X, runs, rng=0)  # "four" and "again" are at distance 0
+    assert found.name == "four"
+    assert found.summary()[0].startswith("the whole of four: ")
+    assert found.to_dict()["reference"] == "four"
+    assert lc.stability(X, runs, reference="two", rng=0).name == "two"
+    assert lc.stability(X, runs, reference=which // 2, rng=0).name is None
+    assert lc.stability(X, list(runs.values()), rng=0).summary()[0].startswith("the whole of run 1")
+
+
+def test_fates_can_be_told_with_other_names():
+    X, which = blobs(80)
+    found = lc.stability(X, [which // 2, which // 2], reference=which, rng=0)
+    told = found.fates(["a", "b", "c", "d"])
+    assert told != found.fates()
+    for letter, number in zip("abcd", range(4), strict=True):
+        told = [line.replace(f" {letter} (", f" {number} (") for line in told]
+    assert told == found.fates() == [row["fate"] for row in found.rows()]

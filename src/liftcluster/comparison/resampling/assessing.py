@@ -19,8 +19,9 @@ from ...lifts.base import Lift
 from ...lifts.choice import Lifting, LiftLike, lift_for_any_points
 from ...partitions.partition import Partition, as_partition, as_partitions
 from ...partitions.stack import Stack
+from ..fitting import seeds_of
 from .outcomes import Outcome, assess
-from .replicates import RESAMPLES, Fit, Replicate, as_fit, reference_labels, replicates, seeds_of
+from .replicates import RESAMPLES, Fit, Replicate, as_fit, reference_labels, replicates
 from .result import Stability
 from .runs import assess_samples, is_samples, medoid, null_of_runs
 from .structureless import Shape
@@ -78,7 +79,8 @@ def stability(
     X : (n, d) array-like
         The points; None if ``source`` holds pairs (X, labels).
     source : clusterer, function, or runs
-        A scikit-learn clusterer or a function from points to labels, which is run on resamples. Or
+        A scikit-learn clusterer or a function from points to labels, which is run on resamples;
+        a ``random_state`` that it has is that of the reference, replicates have others. Or
         a sequence or mapping of labels of the same points: other seeds, resolutions or algorithms.
         Or a sequence of pairs (X, labels) of other samples, which are compared by where their
         clusters are and need no point in common.
@@ -253,7 +255,7 @@ def _by_runs(
     points = lifting.kernel.points(X) if lifting.needs_points else X
     lift = lift_for_any_points(lifting, points, rng, default_components=COMPONENTS)
     n = next(iter(named.values())).n
-    partition, others = _choose_reference(lift, points, named, reference)
+    partition, others, name = _choose_reference(lift, points, named, reference)
     partition = check_reference(partition, n)
     if not others:
         raise ValueError("one run alone has no stability; give at least two, or a reference")
@@ -266,7 +268,7 @@ def _by_runs(
     if null and has_coordinates(lifting):
         whole, level = null_of_runs(lift, points, partition, [r.k for r in found], rng)
     words = "1 given run" if len(found) == 1 else f"{len(found)} given runs"
-    return Stability(partition, outcome, whole, level, words + _runs_words(len(whole)))
+    return Stability(partition, outcome, whole, level, words + _runs_words(len(whole)), name)
 
 
 def _by_samples(
@@ -300,15 +302,16 @@ def _by_samples(
 
 def _choose_reference(
     lift: Lift, X: Points, named: dict[Hashable, Partition], reference: Any
-) -> tuple[Partition, dict[Hashable, Partition]]:
-    """The reference, and the runs that it is compared with: all others."""
+) -> tuple[Partition, dict[Hashable, Partition], Hashable]:
+    """The reference, the runs that it is compared with (all others), and its name among them."""
     if reference is None:
         reference = medoid(lift, X, named)
     elif not (isinstance(reference, Hashable) and reference in named):
         if isinstance(reference, str):
             raise ValueError(f"there is no run {reference!r}; the runs are {list(named)}")
-        return as_partition(reference), named
-    return named[reference], {name: p for name, p in named.items() if name != reference}
+        return as_partition(reference), named, None
+    others = {name: p for name, p in named.items() if name != reference}
+    return named[reference], others, reference
 
 
 def _as_replicate(partition: Partition) -> Replicate:

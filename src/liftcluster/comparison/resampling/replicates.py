@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple, get_args
+from functools import partial
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
 from ..._util.typing import Array, FloatArray, IntArray, Points
 from ...kernels.summary import n_points, take_rows
 from ...partitions.labels import DEFAULT_NOISE, encode_labels
+from ..fitting import fit_clusterer
 
 Resample = Literal["halves", "bootstrap", "subsample", "seeds", "noise"]
 RESAMPLES = get_args(Resample)
 _SUBSAMPLE = 0.8  # share of the points
 _NOISE = 0.1  # in standard deviations of each feature
 
-Fit = Callable[[Points, np.random.Generator], tuple[Any, Any]]  # to labels, and predict or None
+
+class Fit(Protocol):
+    """Clusters points: labels, and a function that predicts those of others, or None."""
+
+    def __call__(
+        self, X: Points, rng: np.random.Generator, *, reseed: bool
+    ) -> tuple[Any, Callable[[Points], Any] | None]: ...
 
 
 class Replicate(NamedTuple):
@@ -44,9 +52,9 @@ class Replicate(NamedTuple):
 def as_fit(source: Any) -> Fit:
     """A function that clusters points, from a scikit-learn clusterer or a function of points."""
     if hasattr(source, "fit") and not inspect.isclass(source):
-        return lambda X, rng: _fit_estimator(source, X, rng)
+        return partial(_fit_estimator, source)
     if callable(source) and not inspect.isclass(source):
-        return lambda X, rng: (source(X), None)
+        return lambda X, rng, *, reseed: (source(X), None)
     hint = f"; write {source.__name__}()" if inspect.isclass(source) else ""
     raise TypeError(
         "source must be a clusterer with fit, a function of points that returns labels, or "
@@ -54,26 +62,16 @@ def as_fit(source: Any) -> Fit:
     )
 
 
-def seeds_of(source: Any) -> list[str]:
-    """Names of the parameters of an estimator that seed it, those of its parts included."""
-    if not hasattr(source, "get_params"):
-        return []
-    parameters = source.get_params()
-    return [name for name in parameters if name.split("__")[-1] == "random_state"]
-
-
-def _fit_estimator(source: Any, X: Points, rng: np.random.Generator) -> tuple[Any, Any]:
-    from sklearn.base import clone
-
-    model = clone(source)
-    model.set_params(**{name: int(rng.integers(2**31)) for name in seeds_of(model)})
-    labels = model.fit_predict(X) if hasattr(model, "fit_predict") else model.fit(X).labels_
+def _fit_estimator(
+    source: Any, X: Points, rng: np.random.Generator, *, reseed: bool
+) -> tuple[Any, Callable[[Points], Any] | None]:
+    labels, model = fit_clusterer(source, X, rng, reseed=reseed)
     return labels, getattr(model, "predict", None)
 
 
 def reference_labels(fit: Fit, X: Points, rng: np.random.Generator) -> Any:
-    """Labels of all points."""
-    labels = fit(X, rng)[0]
+    """Labels of all points, with the seeds that the clusterer was given."""
+    labels = fit(X, rng, reseed=False)[0]
     _check_length(labels, n_points(X))
     return labels
 
@@ -89,7 +87,7 @@ def replicates(
         if resample == "noise":
             spread = np.std(np.asarray(X), axis=0)
             chosen = X + _NOISE * spread * child.standard_normal(np.shape(X))
-        labels, predict = fit(chosen, child)
+        labels, predict = fit(chosen, child, reseed=True)
         _check_length(labels, len(rows))
         found, names = encode_labels(labels, DEFAULT_NOISE)
         codes, known = np.full(n, -1), counts > 0

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -27,6 +27,7 @@ from .outcomes import as_lifted
 from .result import STABLE, adjusted
 from .runs import lift_runs, null_of_runs
 
+Name = TypeVar("Name", bound=Hashable)
 _NO_FLOW = 1e-12  # mass of a plan that is rounding
 
 
@@ -116,22 +117,36 @@ class ResolutionTree:
 
         return draw(self, ax=ax)
 
-    def _rows(self) -> list[tuple[Hashable, int, int, str]]:
-        """Of each run its name, clusters, stable clusters, and the cost of the next plan."""
+    def rows(self) -> list[dict[str, Any]]:
+        """One record for each run; ``distance`` is LiftEMD to the next run, None for the last."""
         costs = [float((P * D).sum()) for P, D in zip(self.plans, self.distances, strict=True)]
-        moved = [*(f"{cost:.2f}" for cost in costs), ""]
         return [
-            (run, p.k, int((values >= STABLE).sum()), cost)
+            {
+                "run": run,
+                "n_clusters": p.k,
+                "stable": int((values >= STABLE).sum()),
+                "distance": cost,
+            }
             for (run, p), values, cost in zip(
-                self.runs.items(), self.stabilities, moved, strict=True
+                self.runs.items(), self.stabilities, [*costs, None], strict=True
             )
         ]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Runs, nodes and edges, as values that JSON can hold if names of clusters are."""
+        return {
+            "runs": self.rows(),
+            "nodes": [asdict(node) for node in self.nodes],
+            "edges": [asdict(edge) for edge in self.edges],
+        }
+
     def __str__(self) -> str:
-        lines = [
-            f"{run}: {k} clusters, {stable} stable" + (f", {cost} to the next run" if cost else "")
-            for run, k, stable, cost in self._rows()
-        ]
+        lines = []
+        for row in self.rows():
+            line = f"{row['run']}: {row['n_clusters']} clusters, {row['stable']} stable"
+            if row["distance"] is not None:
+                line += f", {row['distance']:.2f} to the next run"
+            lines.append(line)
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -140,7 +155,16 @@ class ResolutionTree:
 
     def _repr_html_(self) -> str:
         headings = ("run", "clusters", "stable", "distance to the next run")
-        return paragraph(f"{len(self.runs)} runs", strong=True) + table(headings, self._rows())
+        rows = [
+            (
+                row["run"],
+                row["n_clusters"],
+                row["stable"],
+                "" if row["distance"] is None else f"{row['distance']:.2f}",
+            )
+            for row in self.rows()
+        ]
+        return paragraph(f"{len(self.runs)} runs", strong=True) + table(headings, rows)
 
 
 @checked_keywords
@@ -201,6 +225,11 @@ def resolution_tree(
     points = lifting.kernel.points(X) if lifting.needs_points else X
     fitted = lift_for_any_points(lifting, points, rng, default_components=COMPONENTS)
     return _grow(fitted, points, named, rng, with_null=has_coordinates(lifting))
+
+
+def from_coarse_to_fine(named: Mapping[Name, Partition]) -> dict[Name, Partition]:
+    """Clusterings from few to many clusters; those with equally many keep their order."""
+    return dict(sorted(named.items(), key=lambda item: item[1].k))
 
 
 def _grow(

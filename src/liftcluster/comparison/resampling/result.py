@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -56,6 +56,8 @@ class Stability:
         Values in units of chance, distances, and what becomes of the clusters.
     how : str
         What the replicates and the null are, in words.
+    name : hashable
+        Which of the given runs is the reference; None if it is none of them.
     """
 
     reference: Partition
@@ -63,6 +65,7 @@ class Stability:
     null: FloatArray
     level: float | FloatArray
     how: str
+    name: Hashable = None
 
     @cached_property
     def replicates(self) -> FloatArray:
@@ -135,7 +138,14 @@ class Stability:
         names = self.reference.names
         if cluster not in names:
             raise ValueError(f"there is no cluster {cluster!r}; the clusters are {list(names)}")
-        i = names.index(cluster)
+        return self.fates()[names.index(cluster)]
+
+    def fates(self, names: Sequence[Any] | None = None) -> list[str]:
+        """What becomes of each cluster, in words; ``names`` are others to call the clusters by."""
+        names = self.reference.names if names is None else names
+        return [self._fate(i, names) for i in range(self.reference.k)]
+
+    def _fate(self, i: int, names: Sequence[Any]) -> str:
         shares = self.outcome.flows[i].copy()
         own, shares[i] = shares[i], 0
         order = [j for j in np.argsort(-shares, kind="stable") if shares[j] >= _SHARED][:3]
@@ -152,7 +162,7 @@ class Stability:
 
     def rows(self) -> list[dict[str, Any]]:
         """One record for each cluster."""
-        masses = self.reference.masses
+        masses, fates = self.reference.masses, self.fates()
         return [
             {
                 "cluster": name,
@@ -162,7 +172,7 @@ class Stability:
                 "high": float(self.intervals[i, 1]),
                 "jaccard": None if self.jaccard is None else float(self.jaccard[i]),
                 "verdict": verdict(float(self.clusters[i])),
-                "fate": self.fate(name),
+                "fate": fates[i],
             }
             for i, name in enumerate(self.reference.names)
         ]
@@ -179,6 +189,7 @@ class Stability:
         """Everything but the points, as values that JSON can hold if names of clusters are."""
         return {
             "how": self.how,
+            "reference": None if self.name is None else str(self.name),
             "replicates": self.n_replicates,
             "score": self.score,
             "standard_error": self.standard_error if self.n_replicates > 1 else None,
@@ -196,13 +207,19 @@ class Stability:
         """The main findings, one sentence each."""
         k = self.reference.k
         spread = f" ± {self.standard_error:.2f}" if self.n_replicates > 1 else ""
-        lines = [f"the whole: {self.score:.2f}{spread} ({self.how})"]
+        lines = [f"the whole{self._of_which}: {self.score:.2f}{spread} ({self.how})"]
         counted = {"stable": 0, "doubtful": 0, "unstable": 0}
         for value in self.clusters:
             counted[verdict(float(value))] += 1
         lines.append(f"{k} clusters: " + ", ".join(f"{n} {word}" for word, n in counted.items()))
         lines += [f"{name} {self.fate(name)}" for name in self.unstable[:_MOST_SHOWN]]
         return lines
+
+    @property
+    def _of_which(self) -> str:
+        if self.name is None:
+            return ""
+        return f" of {self.name}" if isinstance(self.name, str) else f" of run {self.name}"
 
     def __str__(self) -> str:
         width = max(len(str(name)) for name in self.reference.names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -57,10 +58,9 @@ def null_of_runs(
 ) -> tuple[FloatArray, FloatArray]:
     """Stability of the whole and of each cluster if the runs were random regions."""
     ones = np.ones(partition.n)
-    found = (
-        Replicate(ones, random_regions(X, k, rng), ones > 0, k)
-        for k in np.resize(np.maximum(sizes, 1), _NULL_RUNS)
-    )
+    numbers = np.resize(np.maximum(sizes, 1), _NULL_RUNS)
+    regions = random_regions(X, numbers, rng)
+    found = (Replicate(ones, codes, ones > 0, k) for k, codes in zip(numbers, regions, strict=True))
     outcome = assess(lift, X, partition.labels, partition.k, found, partition.weights)
     return outcome.whole, np.nan_to_num(outcome.means)
 
@@ -86,10 +86,12 @@ def assess_samples(
         lifted = _lift_sample(lift, Y, other)
         nearest: IntArray = np.asarray(from_device(lift.assign(X, _unit(lifted.sums))))
         tally.add(match(reference, lifted), None, nearest, everywhere)
+    regions = [random_regions(Y, repeat(other.k), rng) for Y, other in samples]
     for number in range(_NULL_RUNS if with_null else 0):
-        Y, other = samples[number % len(samples)]
-        regions = Partition.from_labels(random_regions(Y, other.k, rng))
-        found = match(reference, _lift_sample(lift, Y, regions))
+        i = number % len(samples)
+        found = match(
+            reference, _lift_sample(lift, samples[i][0], Partition.from_labels(next(regions[i])))
+        )
         null.add(found, None, np.full(partition.n, -1), ~everywhere)
     if not with_null:
         return tally.finish(), np.empty(0), np.zeros(partition.k)

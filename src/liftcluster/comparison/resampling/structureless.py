@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,12 +54,16 @@ class Shape:
         return np.asarray(self.centre + along @ self.axes)
 
 
-def random_regions(X: Points, k: int, rng: np.random.Generator) -> IntArray:
-    """Labels by the nearest of k points drawn at random: a compact partition without a reason."""
-    centres = take_rows(X, rng.choice(len(X), min(k, len(X)), replace=False))
-    D = pairwise_distances(X, centres, scale=_unit(X), power=2)
-    nearest = (1 + _TIE) * D.min(axis=1, keepdims=True) >= D
-    return np.asarray(nearest.argmax(axis=1))  # the first of those that are equally near
+def random_regions(
+    X: Points, numbers: Iterable[int], rng: np.random.Generator
+) -> Iterator[IntArray]:
+    """For each k, labels by the nearest of k random points: compact, and without a reason."""
+    unit = _unit(X)
+    for k in numbers:
+        centres = take_rows(X, rng.choice(len(X), min(k, len(X)), replace=False))
+        D = pairwise_distances(X, centres, scale=unit, power=2)
+        nearest = (1 + _TIE) * D.min(axis=1, keepdims=True) >= D
+        yield np.asarray(nearest.argmax(axis=1))  # the first of those that are equally near
 
 
 def _unit(X: Points) -> float:

@@ -18,6 +18,7 @@ from ...combination import combining
 from ...combination.methods.registry import METHODS
 from ...comparison.comparing import check_measures, compare_all, distance_matrices
 from ...comparison.comparison import Comparison, witness_from_scores
+from ...comparison.resampling.result import Stability
 from ...kernels.kernel import KernelLike
 from ...kernels.summary import take_rows
 from ...lifts.choice import Lifting, LiftLike
@@ -27,6 +28,7 @@ from ..layout import project_points
 from .page import Report
 from .page_data import page_data
 from .summary import Results, summary_sentences
+from .trust import assess_trust
 
 MAX_POINTS = 200_000  # larger data are sampled for the plots
 MAX_WITNESSES = 20_000_000  # pairs of clusterings times points, one byte each
@@ -50,6 +52,12 @@ def make_report(
     rng: RngLike = None,
 ) -> Report:
     """Make an HTML report about several clusterings: how they differ, where, and their consensus.
+
+    It also says how far to trust the clusters: the stability of those of the clustering that is
+    nearest to the others, as by :func:`liftcluster.stability`, and the tree of all clusterings if
+    most numbers of clusters differ, as by :func:`liftcluster.resolution_tree`. Both are computed
+    from at most 10,000 points, and left out where they mean nothing: for points without
+    coordinates, and for more than 300 clusters.
 
     Parameters
     ----------
@@ -89,7 +97,37 @@ def make_report(
     >>> page.to_dict()["measures"]["rand"]["values"][0][1]
     0.16666666666666666
     """
-    lifting = Lifting.of(kernel, bandwidth, lift)
+    return report_about(
+        None,
+        partitions,
+        X,
+        measures=measures,
+        consensus=consensus,
+        method=method,
+        lifting={"kernel": kernel, "bandwidth": bandwidth, "lift": lift},
+        weights=weights,
+        view=view,
+        title=title,
+        rng=rng,
+    )
+
+
+def report_about(
+    stability: Stability | None,
+    partitions: Mapping[str, Any],
+    X: Points,
+    *,
+    measures: Any = None,
+    consensus: int | Literal["auto"] | None = None,
+    method: MethodName = "auto",
+    lifting: Mapping[str, Any],
+    weights: Any = None,
+    view: Any = None,
+    title: str | None = None,
+    rng: RngLike = None,
+) -> Report:
+    """The page of :func:`make_report`, with the stability of one of the clusterings if given."""
+    lift_by = Lifting.of(**lifting)
     named = _named_partitions(partitions, weights)
     first, n = next((f"the clustering {name!r}", p.n) for name, p in named.items())
     projected = project_points(X, view)  # before as_points, which drops column names
@@ -112,20 +150,23 @@ def make_report(
         warnings.simplefilter("always", UserWarning)
         if consensus is not None:
             # The default bandwidth of consensus is finer.
-            default = isinstance(bandwidth, str) and bandwidth == "median"
+            default = isinstance(lifting["bandwidth"], str) and lifting["bandwidth"] == "median"
             combined = combining.consensus(
                 named,
                 consensus,
                 X,
                 method=method,
-                kernel=kernel,
-                bandwidth="auto" if default else bandwidth,
-                lift=lift,
+                kernel=lifting["kernel"],
+                bandwidth="auto" if default else lifting["bandwidth"],
+                lift=lifting["lift"],
                 rng=seed,
             )
             free = (f"consensus {i}" if i > 1 else "consensus" for i in itertools.count(1))
             compared[next(name for name in free if name not in named)] = combined.partition
-        found, rep = compare_all(compared, X, measures=names, lifting=lifting, rng=seed)
+        found, rep = compare_all(compared, X, measures=names, lifting=lift_by, rng=seed)
+        matrices = distance_matrices(found, compared, X)
+        apart = matrices["lift_emd"].values[: len(named), : len(named)]
+        trust = assess_trust(named, X, apart, lifting, seed, stability)
     for warning in caught:
         warnings.warn(warning.message, warning.category, stacklevel=3)
     assert rep is not None
@@ -135,16 +176,17 @@ def make_report(
         X=X,
         n_inputs=len(named),
         n_clusters=consensus,
-        lifting={"kernel": kernel, "bandwidth": bandwidth, "lift": lift},
+        lifting=lifting,
         lift=rep.lift,
         view=projected,
         seed=seed,
         partitions=compared,
         pairs=pairs,
-        matrices=distance_matrices(found, compared, X),
+        matrices=matrices,
         consensus=combined,
         shown=shown,
         witnesses=_witnesses(pairs, rep, shown[: max(1, MAX_WITNESSES // len(pairs))]),
+        trust=trust,
         notes=[str(w.message) for w in caught if issubclass(w.category, UserWarning)],
     )
     title = title or f"{len(named)} clusterings compared"

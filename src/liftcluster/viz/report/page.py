@@ -19,7 +19,7 @@ from typing import Any
 from ..._util.files import atomic_write
 from .summary import Name, Sentence
 
-_SCRIPTS = ("data", "colours", "heatmap", "map", "flow", "points", "tables", "main")
+_SCRIPTS = ("data", "colours", "heatmap", "map", "flow", "points", "tables", "trust", "main")
 _MAX_INLINE = 20_000_000  # characters of a page that is shown inside a notebook
 
 

@@ -17,6 +17,7 @@ from ...comparison.measures.registry import MEASURES
 from ..drawing import COLOURS, match_colours
 from ..layout import embed_distances
 from .summary import Results, main_change, moves_with_safe_names
+from .trust import trust_data
 
 _ROUNDING = 1e-12  # smaller flows are rounding errors of the solver
 _MIN_RANGE = 0.05  # of the colours of a witness, so that tiny differences look pale
@@ -34,6 +35,7 @@ def page_data(results: Results) -> dict[str, Any]:
         "pairs": [_pair(pair, comparison, results) for pair, comparison in results.pairs.items()],
         "map": {"coordinates": coordinates.tolist(), "stress": stress},
         "consensus": _consensus(results),
+        "trust": trust_data(results.trust, results.partitions),
         "points": _points(results),
         "settings": _settings(results),
         "errors_are_random": results.is_random,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +19,7 @@ from ..layout import View
 if TYPE_CHECKING:
     from ...combination.result import Consensus
     from ...comparison.comparing import DistanceMatrix
+    from .trust import Trust
 
 _LOW_CONFIDENCE = 0.2
 _OUTLIER_FACTOR = 1.5  # an outlier has this many times the median of the mean distances
@@ -43,6 +45,7 @@ class Results:
     consensus: Consensus | None
     shown: IntArray  # indices of the points in the plots, in random order
     witnesses: dict[tuple[int, int], FloatArray]  # at the first points of ``shown``
+    trust: Trust | None
     notes: list[str]
 
     @property
@@ -69,6 +72,7 @@ def summary_sentences(results: Results) -> list[Sentence]:
         *_outlier(D[:m, :m], names),
         *_largest_change(results, names),
         *_consensus(results, D, names),
+        *_trust(results),
         *_precision(results),
     ]
 
@@ -76,7 +80,7 @@ def summary_sentences(results: Results) -> list[Sentence]:
 def moves_with_safe_names(moves: Iterable[Move]) -> list[Move]:
     """The moves with names that can stand in a sentence: short, right-to-left ones isolated."""
     return [
-        replace(move, sources=_isolated(move.sources), targets=_isolated(move.targets))
+        replace(move, sources=isolated(move.sources), targets=isolated(move.targets))
         for move in moves
     ]
 
@@ -153,6 +157,25 @@ def _consensus(results: Results, D: FloatArray, names: list[Name]) -> list[Sente
     ]
 
 
+def _trust(results: Results) -> list[Sentence]:
+    trust = results.trust
+    if trust is None:
+        return []
+    verdicts = Counter(row["verdict"] for row in trust.found.rows())
+    counts = [f"{verdicts[word]} {word}" for word in ("stable", "doubtful", "unstable")]
+    counts[0] = counts[0].replace(" ", " is " if verdicts["stable"] == 1 else " are ")
+    who = " (nearest to the others)" if trust.is_nearest else ""
+    others = "other clusterings" if trust.found.n_replicates > 1 else "other clustering"
+    return [
+        (
+            f"Of the {trust.found.reference.k} clusters of ",
+            Name(_short(trust.reference)),
+            f"{who}, {', '.join(counts[:2])} and {counts[2]}, by how far they are found again in "
+            f"the {others}, above random regions.",
+        )
+    ]
+
+
 def _decision(consensus: Consensus) -> list[Sentence]:
     if consensus.decision is None:
         return []
@@ -189,7 +212,8 @@ def _short(name: Any, max_length: int = 40) -> str:
     return line if len(line) <= max_length else line[: max_length - 1] + "…"
 
 
-def _isolated(names: Iterable[Any]) -> tuple[str, ...]:
+def isolated(names: Iterable[Any]) -> tuple[str, ...]:
+    """Short names on one line, right-to-left ones in Unicode isolates."""
     return tuple(
         _ISOLATE.format(line)
         if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in line)

@@ -33,7 +33,7 @@ const page = {
     this.panels.forEach((panel) => panel.update());
   },
 
-  recolour() { this.update(); drawConsensus(); },
+  recolour() { this.update(); drawConsensus(); drawTrust(); },
 
   updateMeasure() {
     const { state } = this;
@@ -144,12 +144,14 @@ function start() {
   pointsHint();
   drawClusterings();
   drawConsensus();
+  drawTrust();
   page.update();
   let width = window.innerWidth;
   window.addEventListener("resize", () => {
     if (window.innerWidth === width) return;  // phones resize when the address bar hides
     width = window.innerWidth;
     page.update();
+    drawTrust();
   });
   document.documentElement.dataset.ready = "yes";
 }

@@ -1,0 +1,333 @@
+"""The commands about trust in clusterings: stability, choose, tree and drift.
+
+As in `commands`, the library is imported when they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..io import InputError, check_target, write_columns
+from . import options as o
+from .reading import check_out, files_read, read_runs, read_samples
+
+if TYPE_CHECKING:
+    from ..comparison.resampling.result import Stability
+    from ..io import Clusterings
+
+_PICTURES = (".svg", ".png", ".pdf")
+_STARTS = 10  # of k-means: what differs between starts would hide drift
+
+
+def stability_command(
+    points: o.Points,
+    columns: o.Columns = None,
+    labels: o.Labels = None,
+    labels_file: o.LabelsFile = None,
+    id: o.Id = None,
+    standardize: o.Standardize = False,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="The clustering in question. Default: the one nearest to the others.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[str | None, o.table_file("each point's stability")] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--page",
+            help="HTML page to write as well: the clusters, the tree of the clusterings, and how "
+            "they differ.",
+            show_default=False,
+        ),
+    ] = None,
+    kernel: o.Kernel = "gaussian",
+    bandwidth: o.Bandwidth = "auto",
+    lift: o.Lift = "auto",
+    n_components: o.Components = None,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,
+) -> None:
+    """How far to trust a clustering: are its clusters, and each point, found again in other runs?
+
+    The runs are clusterings of the same points by other seeds, resolutions or algorithms. 1: always
+    in the same place; 0: as any division into compact regions would be.
+
+    **Examples**
+
+    * `liftcluster stability mine.csv --columns 'pc*' --labels 'leiden_*' --reference leiden_1.0`
+
+    * `liftcluster stability mine.csv -c height,weight -l run1,run2,run3 --out stable.csv`
+
+    * `liftcluster stability cells.h5ad -c X_pca -l 'leiden_*' --page stability.html`
+    """
+    check_out(out, json, files_read(points, labels_file))
+    if page is not None:
+        check_target(page, o.PAGES, files_read(points, labels_file))
+    lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
+    read = read_runs(points, columns, labels, labels_file, id, standardize)
+    if reference is not None and reference not in read.partitions:
+        given = ", ".join(map(repr, read.partitions))
+        raise InputError(f"--reference {reference!r} is none of the clusterings: {given}")
+    from .._util.progress import busy
+    from ..comparison.resampling.assessing import stability
+    from . import showing, writing
+
+    with busy(f"comparing {len(read.partitions)} clusterings"):
+        found = stability(read.X, read.partitions, reference=reference, progress=False, **lifting)
+        if page is not None:
+            _write_page(page, found, read, lifting)
+    showing.show_notes(read, quiet)
+    if out is not None and out != "-":
+        write_columns(out, writing.columns_of_stability(found, read))
+    if out == "-":
+        showing.show_csv(writing.columns_of_stability(found, read))
+    elif json:
+        showing.show_json(found.to_dict() | {"columns": read.columns, "out": out, "page": page})
+    else:
+        showing.show_stability(showing.make_console(), found)
+        hint = "--out stable.csv writes every point" if page is None else ""
+        writing.say_what_is_written(quiet, hint, out, page)
+
+
+def choose_command(
+    points: o.Points,
+    columns: o.Columns = None,
+    labels: o.Labels = None,
+    labels_file: o.LabelsFile = None,
+    id: o.Id = None,
+    standardize: o.Standardize = False,
+    out: Annotated[
+        str | None, o.table_file("the cluster and stability of each point in the best clustering")
+    ] = None,
+    kernel: o.Kernel = "gaussian",
+    bandwidth: o.Bandwidth = "auto",
+    lift: o.Lift = "auto",
+    n_components: o.Components = None,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,
+) -> None:
+    """Which of several clusterings, such as resolutions, is found again best in its neighbours?
+
+    Each is compared with those before and after it, above what random regions give: a pattern of
+    labels takes them from few to many clusters, names keep their order. Clusterings of halves of
+    the points say more: see `lc.choose` in Python.
+
+    **Examples**
+
+    * `liftcluster choose mine.csv --columns 'pc*' --labels 'leiden_*'`
+
+    * `liftcluster choose mine.csv -c height,weight -l k2,k3,k4,k5 --out best.csv`
+    """
+    check_out(out, json, files_read(points, labels_file))
+    lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
+    read = read_runs(points, columns, labels, labels_file, id, standardize)
+    from .._util.progress import busy
+    from ..comparison.resampling.choosing import choose
+    from . import showing, writing
+
+    with busy(f"comparing {len(read.partitions)} clusterings"):
+        found = choose(read.X, read.partitions, progress=False, **lifting)
+    showing.show_notes(read, quiet)
+    if out is not None and out != "-":
+        write_columns(out, writing.columns_of_stability(found.stability, read))
+    if out == "-":
+        showing.show_csv(writing.columns_of_stability(found.stability, read))
+    elif json:
+        values = {"best": found.best, "settings": found.rows(), "columns": read.columns}
+        showing.show_json(values | {"out": out})
+    else:
+        showing.show_choice(showing.make_console(), found)
+        writing.say_what_is_written(quiet, "--out best.csv writes every point", out)
+
+
+def tree_command(
+    points: o.Points,
+    columns: o.Columns = None,
+    labels: o.Labels = None,
+    labels_file: o.LabelsFile = None,
+    id: o.Id = None,
+    standardize: o.Standardize = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help=f"Picture to draw: {', '.join(_PICTURES)}; or .json for nodes and edges.",
+            show_default=False,
+        ),
+    ] = None,
+    kernel: o.Kernel = "gaussian",
+    bandwidth: o.Bandwidth = "auto",
+    lift: o.Lift = "auto",
+    n_components: o.Components = None,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,
+) -> None:
+    """The tree of resolutions: what becomes of each cluster as clusterings become finer.
+
+    A pattern of labels takes them from few to many clusters, names keep their order. Clusters are
+    coloured by how far they are found again in the clusterings before and after.
+
+    **Examples**
+
+    * `liftcluster tree mine.csv --columns 'pc*' --labels 'leiden_*' --out tree.svg`
+
+    * `liftcluster tree mine.csv -c height,weight -l k2,k3,k4 --json`
+    """
+    if out is not None:
+        check_target(out, (*_PICTURES, ".json"), files_read(points, labels_file))
+    lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
+    read = read_runs(points, columns, labels, labels_file, id, standardize)
+    from .._util.progress import busy
+    from ..comparison.resampling.resolutions import resolution_tree
+    from . import showing, writing
+
+    with busy(f"comparing {len(read.partitions)} clusterings"):
+        found = resolution_tree(read.X, read.partitions, **lifting)
+    values = found.to_dict() | {"columns": read.columns}
+    if out is not None:
+        writing.write_tree(out, found, showing.as_json(values))
+    showing.show_notes(read, quiet)
+    if json:
+        showing.show_json(values | {"out": out})
+    else:
+        showing.show_tree(showing.make_console(), found)
+        writing.say_what_is_written(quiet, "--out tree.svg draws it", out)
+
+
+def drift_command(
+    old: o.First,
+    new: o.Second,
+    columns: o.Columns = None,
+    labels: o.Labels = None,
+    id: Annotated[
+        str | None,
+        typer.Option(help="Column of ids, which --out writes as well.", show_default=False),
+    ] = None,
+    standardize: o.Standardize = False,
+    n_clusters: Annotated[
+        int | None,
+        typer.Option(
+            "--n-clusters",
+            "-k",
+            help="Cluster both samples, and all splits of the pooled sample, by k-means.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
+    n_splits: Annotated[
+        int,
+        typer.Option(help="Random splits: the smallest p-value is 1 / (1 + n-splits).", min=1),
+    ] = 199,
+    measures: o.Measures = None,
+    out: Annotated[str | None, o.table_file("the cluster of each point of both samples")] = None,
+    kernel: o.Kernel = "gaussian",
+    bandwidth: o.Bandwidth = "median",
+    lift: o.Lift = "auto",
+    n_components: o.Components = None,
+    seed: o.Seed = 0,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+    debug: o.Debug = False,
+) -> None:
+    """Do the clusterings of two samples differ more than sampling noise explains?
+
+    Either -k, and the samples are clustered here; or --labels with one column that both files have,
+    whose labels one rule gave to both samples, such as a classifier trained on other data. Labels
+    of clusterings made separately cannot be tested. The coordinates must be those of one space, and
+    the points independent.
+
+    **Examples**
+
+    * `liftcluster drift mine.csv new.csv --columns height,weight -k 4`
+
+    * `liftcluster drift monday.h5ad friday.h5ad -c X_scvi --labels cell_type --json`
+    """
+    check_out(out, json, [old, new])
+    if (n_clusters is None) == (labels is None):
+        raise InputError(
+            "give either -k, to cluster both samples by k-means, or --labels, a column that one "
+            "rule gave to both"
+        )
+    lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
+    options: dict[str, Any] = {"n_splits": n_splits, **lifting}
+    if wanted := o.as_measures(measures):
+        options["measures"] = wanted
+    samples = read_samples([old, new], columns, labels, id, standardize)
+    first, second = samples
+    if labels is not None and len(first.partitions) != 1:
+        raise InputError("give --labels one column, which both files have")
+    names = (old.stem, new.stem) if old.stem != new.stem else (str(old), str(new))
+    from ..comparison.comparing import compare
+    from ..comparison.drifting import drift
+    from . import showing, writing
+
+    found = drift(first.X, second.X, _source(samples, n_clusters), **options)
+    moves = compare(
+        found.a, found.b, first.X, Y=second.X, measures="lift_emd", names=names, **lifting
+    )
+    for read in samples:
+        showing.show_notes(read, quiet)
+    if out is not None and out != "-":
+        write_columns(out, writing.columns_of_samples(found, samples, names))
+    if out == "-":
+        showing.show_csv(writing.columns_of_samples(found, samples, names))
+    elif json:
+        values = found.to_dict() | {"names": names, "moves": moves.summary()}
+        showing.show_json(values | {"columns": first.columns, "out": out})
+    else:
+        showing.show_drift(showing.make_console(), found, moves)
+        writing.say_what_is_written(quiet, "--out clusters.csv writes every point", out)
+
+
+TRUST_COMMANDS: dict[str, Callable[..., None]] = {
+    "stability": stability_command,
+    "choose": choose_command,
+    "tree": tree_command,
+    "drift": drift_command,
+}
+
+
+def _source(samples: list[Clusterings], n_clusters: int | None) -> Any:
+    """k-means, or the labels of both samples."""
+    if n_clusters is None:
+        a, b = (next(iter(read.partitions.values())) for read in samples)
+        return a, b
+    smallest = min(len(read.X) for read in samples if read.X is not None)
+    if n_clusters > smallest:
+        raise InputError(f"-k {n_clusters} is more than the {smallest} points of a sample")
+    from sklearn.cluster import KMeans
+
+    return KMeans(n_clusters, n_init=_STARTS)
+
+
+def _write_page(page: Path, found: Stability, read: Clusterings, lifting: dict[str, Any]) -> None:
+    from ..viz.report.build import report_about
+
+    options = dict(lifting)
+    rng = options.pop("rng")
+    if options["bandwidth"] == "auto":  # that of stability; distances have another default
+        options["bandwidth"] = "median"
+    made = report_about(
+        found,
+        read.partitions,
+        read.X,
+        measures=["lift_emd", "adjusted_rand"],
+        lifting=options,
+        title=f"Stability of {found.name}",
+        rng=rng,
+    )
+    made.save(page)
