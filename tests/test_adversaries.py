@@ -155,6 +155,8 @@ CALLS: dict[str, list[Call]] = {
         Call("choose", lambda X: lc.choose(X, {"a": A, "b": B}, lift=lc.Fourier(8), rng=0).curve),
         Call("resolution_tree", lambda X: _tree(X, [A, B, A])),
         Call("drift", lambda X: lc.drift(X, X, (A, B), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=0).null["lift_emd"]),
+        Call("sample_partitions", lambda X: [co_membership(p.labels) for p in lc.sample_partitions(X, 3, 2, burn_in=1, rng=0)]),
+        Call("diverse_subset", lambda X: lc.diverse_subset([A, B, A], 2, X).distances),
         Call("make_report", lambda X: lc.make_report({"a": A, "b": B}, X, rng=0), by_length=True),
         Call("base_partitions", lambda X: lc.base_partitions(X, 3, rng=0)),
         Call("base_partitions by k-means", lambda X: lc.base_partitions(X, 3, "kmeans", rng=0, n_partitions=2)),
@@ -181,6 +183,7 @@ CALLS: dict[str, list[Call]] = {
         Call("reference of stability", lambda a: lc.stability(X, [A, B], reference=lc.as_partition(a), lift=lc.Fourier(8), rng=0).clusters),
         Call("resolution_tree", lambda a: _tree(X, [a, B])[:2]),
         Call("drift", lambda a: lc.drift(X, X, (a, a), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=0).null["lift_emd"]),
+        Call("diverse_subset", lambda a: lc.diverse_subset({"a": a, "b": B}, 1, X).matrix),
         Call("bandwidth_profile", lambda a: lc.bandwidth_profile(a, B, X, bandwidths=3).values),
         Call("make_report", lambda a: lc.make_report({"a": a, "b": B}, X, rng=0)),
         Call("LiftedConsensus", lambda a: _fitted(X, [a, B])),
@@ -194,6 +197,7 @@ CALLS: dict[str, list[Call]] = {
         Call("represent by fourier", lambda a: lc.represent(X, {"a": a}, lift="fourier", rng=0)),
         Call("compare", lambda a: lc.compare(a, B, X)),
         Call("resolution_tree", lambda a: _tree(X, [a, B])[:2]),
+        Call("diverse_subset", lambda a: lc.diverse_subset({"a": a, "b": B}, 1, X).matrix),
         Call("make_report", lambda a: lc.make_report({"a": a, "b": B}, X, rng=0)),
         Call("LiftedConsensus", lambda a: _fitted(X, [a, B])),
         Call("Lift.sums", lambda R: lc.make_lift(X, lift="fourier", rng=0).sums(X, R), takes=lambda name: not name.startswith(("sums of", "all zero", "negative", "infinite", "one column of labels", "sparse negative", "largest"))),
@@ -208,6 +212,7 @@ CALLS: dict[str, list[Call]] = {
         *(Call(f"represent by {lift}", lambda w, lift=lift: lc.represent(X, A, lift=lift, weights=w, rng=0)) for lift in LIFTS),
         Call("compare", lambda w: lc.compare(A, B, X, weights=w)),
         Call("distance_matrix", lambda w: lc.distance_matrix([A, B], X, weights=w)),
+        Call("diverse_subset", lambda w: lc.diverse_subset([A, B], 1, X, weights=w).matrix),
         Call("significance", lambda w: lc.significance(lc.as_partition(A, w), lc.as_partition(B, w), X, n_permutations=3, lift=lc.Fourier(8), rng=0).null),
         Call("drift", lambda w: lc.drift(X, X, (lc.as_partition(A, w), lc.as_partition(A, w)), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=0).null["lift_emd"]),
         Call("bandwidth_profile", lambda w: lc.bandwidth_profile(A, B, X, weights=w, bandwidths=3).values),
@@ -225,6 +230,10 @@ CALLS: dict[str, list[Call]] = {
         Call("n_replicates", lambda k: lc.stability(X, _thirds, n_replicates=k, null=False, lift=lc.Fourier(8), rng=0).clusters),
         Call("n_splits", lambda k: lc.drift(X, X, (A, B), n_splits=k, lift=lc.Fourier(8), rng=0).null["lift_emd"]),
         Call("bandwidths", lambda k: lc.bandwidth_profile(A, B, X, bandwidths=k).values, takes=lambda name: name not in ("a list", "an array")),
+        Call("n_partitions of sample_partitions", lambda k: len(lc.sample_partitions(X, 2, k, burn_in=1, rng=0))),
+        Call("n_clusters of sample_partitions", lambda k: [co_membership(p.labels) for p in lc.sample_partitions(X, k, 2, burn_in=1, rng=0)]),
+        Call("thin", lambda k: len(lc.sample_partitions(X, 2, 2, burn_in=1, thin=k, rng=0)), takes=lambda name: "huge" not in name),
+        Call("n_representatives", lambda k: lc.diverse_subset([A, B, A], k, X).distances),
         Call("n_components_for points", lambda n: lc.n_components_for(0.1, 0.1, n)),
         Call("n_sample", lambda k: lc.bandwidth(X, n_sample=k)),
         Call("bins", lambda k: lc.distance(A, B, X, measure="adco", measure_options={"bins": k})),
@@ -247,6 +256,7 @@ CALLS: dict[str, list[Call]] = {
         Call("bandwidth_profile", lambda h: lc.bandwidth_profile(A, B, X, bandwidths=[1.0, h]).values),
         Call("n_components_for within", lambda eps: lc.n_components_for(eps, 0.1, 100)),
         Call("n_components_for surely", lambda delta: lc.n_components_for(0.1, delta, 100)),
+        Call("beta", lambda beta: len(lc.sample_partitions(X, 2, 2, beta=beta, burn_in=1, rng=0))),
         Call("outer kernel", lambda h: lc.distance(A, B, X, measure="lift_kd", measure_options={"outer_kernel": lc.Gaussian(h)})),
         *(Call(f"consensus by {name}", lambda h, name=name: lc.consensus([A, B], 3, X, method=name, bandwidth=h, rng=0)) for name in ("auto", "lift_km", "lift_hac", "lift_places", "lift_walk")),
         Call("MaxMMDClustering", lambda h: lc.MaxMMDClustering(3, bandwidth=h, random_state=0).fit(X).labels_),
@@ -254,6 +264,8 @@ CALLS: dict[str, list[Call]] = {
     "choice": [
         Call("measure", lambda v: lc.distance(A, B, X, measure=v)),
         Call("measure of a matrix", lambda v: lc.distance_matrix([A, B], X, measure=v)),
+        Call("measure of diverse_subset", lambda v: lc.diverse_subset([A, B], 1, X, measure=v)),
+        Call("method of diverse_subset", lambda v: lc.diverse_subset([A, B], 1, X, method=v)),
         Call("measure of significance", lambda v: lc.significance(A, B, X, measure=v, n_permutations=3)),
         Call("measures", lambda v: lc.compare(A, B, X, measures=v), takes=lambda name: name not in ("a list", "an array", "a mapping")),
         Call("measures of drift", lambda v: lc.drift(X, X, (A, B), measures=v, n_splits=3), takes=lambda name: name not in ("a list", "an array", "a mapping")),
@@ -285,6 +297,8 @@ CALLS: dict[str, list[Call]] = {
         Call("significance", lambda rng: lc.significance(A, B, X, n_permutations=3, lift=lc.Fourier(8), rng=rng).null),
         Call("stability", lambda rng: lc.stability(X, [A, B], lift=lc.Fourier(8), rng=rng).clusters),
         Call("resolution_tree", lambda rng: _tree(X, [A, B], rng)),
+        Call("sample_partitions", lambda rng: [co_membership(p.labels) for p in lc.sample_partitions(X, 3, 2, burn_in=1, rng=rng)]),
+        Call("diverse_subset", lambda rng: lc.diverse_subset([A, B], 1, X, lift="fourier", rng=rng).matrix),
         Call("drift", lambda rng: lc.drift(X, X, (A, B), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=rng).null["lift_emd"]),
         Call("base_partitions", lambda rng: lc.base_partitions(X, 3, rng=rng)),
         Call("bandwidth_profile", lambda rng: lc.bandwidth_profile(A, B, X, bandwidths=3, rng=rng).values),
@@ -297,6 +311,7 @@ CALLS: dict[str, list[Call]] = {
         Call("make_lift", lambda p: lc.make_lift(X, p, lift="exact")),
         Call("distance_matrix", lambda p: lc.distance_matrix(p, X)),
         Call("distance_matrix by vi", lambda p: lc.distance_matrix(p, measure="vi")),
+        Call("diverse_subset", lambda p: lc.diverse_subset(p, 1, X).matrix),
         Call("stability", lambda p: lc.stability(X, p, reference=A, lift=lc.Fourier(8), rng=0).clusters),
         Call("resolution_tree", lambda p: _tree(X, p)[:2]),
         Call("LiftedConsensus", lambda p: lc.LiftedConsensus(3, clusterer="hac").fit(X, partitions=p).consensus_, takes=lambda name: name != "nothing"),
@@ -327,8 +342,8 @@ WORDS = {
     "labels": ("label", "points", "partition", "noise", "cluster", "one column", "frame", "memberships"),
     "memberships": ("membership", "ragged", "partition", "cluster", "names", "points"),
     "weights": ("weight",),
-    "count": ("n_", "bandwidths", "bins", "consensus", "clusters", "integer", "n must be"),
-    "number": ("bandwidth", "eps", "delta", "nu", "weights", "zero vector", "apart", "tol", "error"),
+    "count": ("n_", "bandwidths", "bins", "consensus", "clusters", "integer", "n must be", "thin"),
+    "number": ("bandwidth", "eps", "delta", "nu", "weights", "zero vector", "apart", "tol", "error", "beta"),
     "choice": ("must be", "rule", "kernel", "clusterer"),
     "seed": ("rng", "seed"),
     "partitions": ("partition", "labels", "frame", "memberships", "column"),
@@ -359,7 +374,7 @@ def test_every_function_gives_a_correct_result_or_a_clear_error(adversary):
 
 def test_every_public_function_is_tested_with_adversaries():
     values = {"MEASURES", "METHODS", "Measure", "Method", "Lift", "Comparison", "Consensus"}
-    values |= {"Choice", "Drift", "ResolutionTree", "Stability"}
+    values |= {"Choice", "DiverseSubset", "Drift", "ResolutionTree", "Stability"}
     values |= {"Profile", "Report", "Representation", "Significance", "Transport", "Discrete"}
     values |= {"Blocks", "TableScan", "Tally", "Exact"}
     elsewhere = {

@@ -75,11 +75,13 @@ def test_python_m_liftcluster_help_lists_the_commands():
     shown = subprocess.run(
         [sys.executable, "-m", "liftcluster", "--help"], capture_output=True, text=True, check=True
     )
-    for name in ("demo", "compare", "consensus", "stability", "report", "measures", "methods"):
+    for name in (
+        "demo", "compare", "consensus", "stability", "summarise", "report", "measures", "methods",
+    ):  # fmt: skip
         assert name in shown.stdout
 
 
-@pytest.mark.parametrize("command", ["compare", "consensus", "stability", "report"])
+@pytest.mark.parametrize("command", ["compare", "consensus", "stability", "summarise", "report"])
 def test_the_help_of_a_command_has_examples_and_the_exit_codes(run, command):
     code, out, _ = run(command, "--help")
     assert code == 0
@@ -248,6 +250,29 @@ def test_consensus_can_be_written_to_stdout(run, mine):
     rows = list(csv.reader(out.splitlines()))
     assert rows[0][:2] == ["consensus", "confidence"]
     assert len(rows) == len(X) + 1
+
+
+def test_summarise_equals_the_library_result(run, mine):
+    runs = {"kmeans": KMEANS, "ward": WARD, "complete": COMPLETE}
+    expected = lc.diverse_subset(runs, 2, X, rng=0)
+    options = ("summarise", mine, *COLUMNS, "--id", "flower", "--labels", "*", "--n", 2)
+    found = json.loads(run(*options, "--json")[1])
+    assert found["names"] == list(runs)
+    assert [row["clustering"] for row in found["chosen"]] == list(expected.chosen)
+    assert found["nearest"] == [expected.chosen[i] for i in expected.nearest]
+    assert found["radius"] == pytest.approx(expected.radius)
+    _, shown, _ = run(*options)
+    assert f"radius {expected.radius:.4f}" in shown
+    assert all(name in shown for name in runs)
+
+
+def test_summarise_without_points_by_medoids(run, mine):
+    runs = {"kmeans": KMEANS, "ward": WARD, "complete": COMPLETE}
+    expected = lc.diverse_subset(runs, 1, measure="vi", method="medoids")
+    options = ("-l", "kmeans,ward,complete", "--labels-only", "-n", 1, "--method", "medoids")
+    found = json.loads(run("summarise", mine, *options, "--json")[1])
+    assert [row["clustering"] for row in found["chosen"]] == list(expected.chosen)
+    assert (found["measure"], found["method"]) == ("vi", "medoids")
 
 
 def test_stability_equals_the_library_result(run, mine, tmp_path):

@@ -44,6 +44,7 @@ READERS = [
     "compare {} ",
     "consensus {} -k 2 --out found.csv ",
     "stability {} --out found.csv ",
+    "summarise {} -n 1 ",
     "report {} --out page.html ",
 ]
 
@@ -125,6 +126,10 @@ def test_invalid_input_is_one_error_line(mistake, folder, reader, file, content,
             "so lift cannot apply",
         ),
         ("compare mine.csv -l u,v --labels-only --measures lift_emd", "needs the points"),
+        ("summarise mine.csv -l u,v -n 3", "--n 3 is more than the 2 clusterings"),
+        ("summarise mine.csv -l u,v -n 1 --method near", "--method must be one of farthest"),
+        ("summarise mine.csv -l u,v -n 1 --measure near", "--measure must be one of"),
+        ("summarise mine.csv -l * -c * -n 1", "has no column left for --labels '*'"),
         ("stability mine.csv -l u", "one clustering alone has no stability"),
         ("stability mine.csv -l u,v --reference z", "--reference 'z' is none of the clusterings"),
         ("stability mine.csv -l u,v --out - --json", "choose one"),

@@ -1,4 +1,4 @@
-"""The commands: compare, consensus, stability and report read a file; the others need none.
+"""The commands: compare, consensus, stability, summarise and report read a file, others need none.
 
 They import the library when they run, so that help and errors in arguments do not wait for it.
 """
@@ -8,19 +8,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from ..io import InputError, check_file, check_target, write_columns
+from ..io import InputError, check_target, write_columns
 from . import options as o
 from .application import EXIT_CODES
 from .application import app as app
+from .reading import files_read as _files_read
+from .reading import read_files as _read
 from .running import run
-
-if TYPE_CHECKING:
-    from ..io import Clusterings
-
+from .summarising import summarise_command
 
 _TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".npz")
 
@@ -231,6 +230,9 @@ def stability_command(
             print(f"liftcluster: {hint}", file=sys.stderr)
 
 
+app.command("summarise", epilog=EXIT_CODES)(summarise_command)
+
+
 @app.command("report", epilog=EXIT_CODES)
 def report_command(
     points: o.Points,
@@ -338,43 +340,6 @@ def methods() -> None:
     from .showing import make_console
 
     show_methods(make_console())
-
-
-def _read(
-    points: Path,
-    columns: list[str] | None,
-    labels: list[str] | None,
-    labels_file: list[Path] | None,
-    memberships: list[str] | None,
-    id: str | None,
-    standardize: bool,
-    labels_only: bool,
-    view: str | None = None,
-) -> Clusterings:
-    names, coordinates = o.names_of(labels), o.names_of(columns) or None
-    drawn = [] if view is None else o.names_of([view])
-    for file in (points, *(labels_file or [])):
-        check_file(file)
-    from ..io import read_clusterings
-
-    return read_clusterings(
-        points,
-        labels=names,
-        columns=coordinates,
-        labels_files=labels_file or [],
-        memberships=memberships or [],
-        id=id,
-        view=drawn,
-        standardize=standardize,
-        points=not labels_only,
-    )
-
-
-def _files_read(
-    points: Path, labels_file: list[Path] | None, memberships: list[str] | None
-) -> list[Path]:
-    """Every file that may be read; memberships may be columns or files."""
-    return [points, *(labels_file or []), *(Path(m.split("=", 1)[-1]) for m in memberships or [])]
 
 
 def _as_lists(tables: dict[str, Any]) -> dict[str, Any]:

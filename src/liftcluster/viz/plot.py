@@ -16,6 +16,7 @@ from ..combination.result import Consensus
 from ..comparison.comparison import Comparison
 from ..comparison.profile import Profile
 from ..partitions.partition import as_partition
+from .diversity_plots import diverse_subset
 from .drawing import (
     BLUE,
     ORANGE,
@@ -39,6 +40,7 @@ __all__ = [
     "composition",
     "curve",
     "distances",
+    "diverse_subset",
     "flow",
     "plan",
     "points",
