@@ -156,6 +156,7 @@ CALLS: dict[str, list[Call]] = {
         Call("resolution_tree", lambda X: _tree(X, [A, B, A])),
         Call("drift", lambda X: lc.drift(X, X, (A, B), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=0).null["lift_emd"]),
         Call("sample_partitions", lambda X: [co_membership(p.labels) for p in lc.sample_partitions(X, 3, 2, burn_in=1, rng=0)]),
+        Call("alternative", lambda X: co_membership(lc.alternative(X, B, 3, rng=0).labels)),
         Call("diverse_subset", lambda X: lc.diverse_subset([A, B, A], 2, X).distances),
         Call("make_report", lambda X: lc.make_report({"a": A, "b": B}, X, rng=0), by_length=True),
         Call("base_partitions", lambda X: lc.base_partitions(X, 3, rng=0)),
@@ -183,6 +184,7 @@ CALLS: dict[str, list[Call]] = {
         Call("reference of stability", lambda a: lc.stability(X, [A, B], reference=lc.as_partition(a), lift=lc.Fourier(8), rng=0).clusters),
         Call("resolution_tree", lambda a: _tree(X, [a, B])[:2]),
         Call("drift", lambda a: lc.drift(X, X, (a, a), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=0).null["lift_emd"]),
+        Call("alternative", lambda a: lc.alternative(X, {"a": a, "b": B}, 3, rng=0).distance),
         Call("diverse_subset", lambda a: lc.diverse_subset({"a": a, "b": B}, 1, X).matrix),
         Call("bandwidth_profile", lambda a: lc.bandwidth_profile(a, B, X, bandwidths=3).values),
         Call("make_report", lambda a: lc.make_report({"a": a, "b": B}, X, rng=0)),
@@ -197,6 +199,7 @@ CALLS: dict[str, list[Call]] = {
         Call("represent by fourier", lambda a: lc.represent(X, {"a": a}, lift="fourier", rng=0)),
         Call("compare", lambda a: lc.compare(a, B, X)),
         Call("resolution_tree", lambda a: _tree(X, [a, B])[:2]),
+        Call("alternative", lambda a: lc.alternative(X, {"a": a}, 3, rng=0).distance),
         Call("diverse_subset", lambda a: lc.diverse_subset({"a": a, "b": B}, 1, X).matrix),
         Call("make_report", lambda a: lc.make_report({"a": a, "b": B}, X, rng=0)),
         Call("LiftedConsensus", lambda a: _fitted(X, [a, B])),
@@ -233,6 +236,7 @@ CALLS: dict[str, list[Call]] = {
         Call("n_partitions of sample_partitions", lambda k: len(lc.sample_partitions(X, 2, k, burn_in=1, rng=0))),
         Call("n_clusters of sample_partitions", lambda k: [co_membership(p.labels) for p in lc.sample_partitions(X, k, 2, burn_in=1, rng=0)]),
         Call("thin", lambda k: len(lc.sample_partitions(X, 2, 2, burn_in=1, thin=k, rng=0)), takes=lambda name: "huge" not in name),
+        Call("n_clusters of alternative", lambda k: lc.alternative(X, A, k, rng=0).distance),
         Call("n_representatives", lambda k: lc.diverse_subset([A, B, A], k, X).distances),
         Call("n_components_for points", lambda n: lc.n_components_for(0.1, 0.1, n)),
         Call("n_sample", lambda k: lc.bandwidth(X, n_sample=k)),
@@ -256,6 +260,7 @@ CALLS: dict[str, list[Call]] = {
         Call("bandwidth_profile", lambda h: lc.bandwidth_profile(A, B, X, bandwidths=[1.0, h]).values),
         Call("n_components_for within", lambda eps: lc.n_components_for(eps, 0.1, 100)),
         Call("n_components_for surely", lambda delta: lc.n_components_for(0.1, delta, 100)),
+        Call("trade_off", lambda h: lc.alternative(X, A, 2, trade_off=h, rng=0).distance),
         Call("beta", lambda beta: len(lc.sample_partitions(X, 2, 2, beta=beta, burn_in=1, rng=0))),
         Call("outer kernel", lambda h: lc.distance(A, B, X, measure="lift_kd", measure_options={"outer_kernel": lc.Gaussian(h)})),
         *(Call(f"consensus by {name}", lambda h, name=name: lc.consensus([A, B], 3, X, method=name, bandwidth=h, rng=0)) for name in ("auto", "lift_km", "lift_hac", "lift_places", "lift_walk")),
@@ -297,6 +302,7 @@ CALLS: dict[str, list[Call]] = {
         Call("significance", lambda rng: lc.significance(A, B, X, n_permutations=3, lift=lc.Fourier(8), rng=rng).null),
         Call("stability", lambda rng: lc.stability(X, [A, B], lift=lc.Fourier(8), rng=rng).clusters),
         Call("resolution_tree", lambda rng: _tree(X, [A, B], rng)),
+        Call("alternative", lambda rng: lc.alternative(X, A, 3, lift="fourier", rng=rng).distance),
         Call("sample_partitions", lambda rng: [co_membership(p.labels) for p in lc.sample_partitions(X, 3, 2, burn_in=1, rng=rng)]),
         Call("diverse_subset", lambda rng: lc.diverse_subset([A, B], 1, X, lift="fourier", rng=rng).matrix),
         Call("drift", lambda rng: lc.drift(X, X, (A, B), measures="lift_emd", n_splits=3, lift=lc.Fourier(8), rng=rng).null["lift_emd"]),
@@ -311,6 +317,7 @@ CALLS: dict[str, list[Call]] = {
         Call("make_lift", lambda p: lc.make_lift(X, p, lift="exact")),
         Call("distance_matrix", lambda p: lc.distance_matrix(p, X)),
         Call("distance_matrix by vi", lambda p: lc.distance_matrix(p, measure="vi")),
+        Call("alternative", lambda p: lc.alternative(X, p, 2, rng=0).distance),
         Call("diverse_subset", lambda p: lc.diverse_subset(p, 1, X).matrix),
         Call("stability", lambda p: lc.stability(X, p, reference=A, lift=lc.Fourier(8), rng=0).clusters),
         Call("resolution_tree", lambda p: _tree(X, p)[:2]),
@@ -343,7 +350,7 @@ WORDS = {
     "memberships": ("membership", "ragged", "partition", "cluster", "names", "points"),
     "weights": ("weight",),
     "count": ("n_", "bandwidths", "bins", "consensus", "clusters", "integer", "n must be", "thin"),
-    "number": ("bandwidth", "eps", "delta", "nu", "weights", "zero vector", "apart", "tol", "error", "beta"),
+    "number": ("bandwidth", "eps", "delta", "nu", "weights", "zero vector", "apart", "tol", "error", "beta", "trade_off"),
     "choice": ("must be", "rule", "kernel", "clusterer"),
     "seed": ("rng", "seed"),
     "partitions": ("partition", "labels", "frame", "memberships", "column"),
@@ -374,7 +381,15 @@ def test_every_function_gives_a_correct_result_or_a_clear_error(adversary):
 
 def test_every_public_function_is_tested_with_adversaries():
     values = {"MEASURES", "METHODS", "Measure", "Method", "Lift", "Comparison", "Consensus"}
-    values |= {"Choice", "DiverseSubset", "Drift", "ResolutionTree", "Stability"}
+    values |= {
+        "Alternative",
+        "Choice",
+        "DiverseSubset",
+        "Drift",
+        "ResolutionTree",
+        "Stability",
+        "TradeOff",
+    }
     values |= {"Profile", "Report", "Representation", "Significance", "Transport", "Discrete"}
     values |= {"Blocks", "TableScan", "Tally", "Exact"}
     elsewhere = {

@@ -70,6 +70,7 @@ def all_plots(found, combined, D):
         "resolution_tree": lambda **ax: lc.plot.resolution_tree(
             lc.resolution_tree(X, CLUSTERINGS, rng=0), **ax
         ),
+        "alternative": lambda **ax: lc.plot.alternative(lc.alternative(X, PAIR[0], 3, rng=0), **ax),
         "diverse_subset": lambda **ax: lc.plot.diverse_subset(
             lc.diverse_subset(CLUSTERINGS, 2, X), **ax
         ),
@@ -125,6 +126,15 @@ def test_the_map_of_a_subset_has_the_colours_of_those_chosen(D):
     for group, centre in zip(groups, centres, strict=True):
         np.testing.assert_array_equal(group.get_facecolor()[0, :3], centre.get_facecolor()[0, :3])
     assert ax.get_title().startswith(f"2 of {len(CLUSTERINGS)} clusterings, stress")
+
+
+def test_the_curve_of_an_alternative_has_a_point_for_each_clustering():
+    found = lc.alternative(X, PAIR[0], 3, rng=0)
+    ax = drawn(found.plot())
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), [each.distance for each in found.curve])
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [each.quality for each in found.curve])
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), [(found.distance, found.quality)])
+    assert len(ax.texts) == len(found.curve)
 
 
 def test_the_flow_has_a_band_for_every_flow_as_wide_as_its_mass(found):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,7 +13,7 @@ from .._util.validation import make_rng
 from ..kernels.kernel import KernelLike
 from ..lifts.choice import Lifting, LiftLike
 from ..partitions.partition import Partition
-from .features import cluster_sums, point_features
+from .features import cluster_sums, kmeans, point_features
 
 _SAMPLE = 2000  # points from which the unit of beta is estimated
 
@@ -128,7 +127,8 @@ def start(Z: FloatArray, k: int, rng: np.random.Generator) -> tuple[IntArray, fl
     rows = np.arange(len(Z))
     if len(Z) > _SAMPLE:
         rows = np.sort(rng.choice(len(Z), _SAMPLE, replace=False))
-    means = kmeans(Z[rows], k, rng)
+    found = kmeans(Z[rows], k, rng, n_init=1)
+    means = cluster_sums(Z[rows], found, found.max() + 1) / np.bincount(found)[:, None]
     squares = np.einsum("ij,ij->i", means, means)
     losses = squares - 2 * Z @ means.T  # ‖φ(x) − mean‖², but for ‖φ(x)‖²
     codes = losses.argmin(axis=1)
@@ -138,18 +138,6 @@ def start(Z: FloatArray, k: int, rng: np.random.Generator) -> tuple[IntArray, fl
     gaps = two[:, 1] - two[:, 0]
     unit = float(np.median(gaps)) or float(gaps.mean())  # most points may be half way between two
     return codes, unit or 1.0
-
-
-def kmeans(Z: FloatArray, k: int, rng: np.random.Generator) -> FloatArray:
-    """Means of at most k clusters of the rows of Z, from one start."""
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-
-    model = KMeans(k, n_init=1, random_state=int(rng.integers(2**31)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different points than k
-        codes = model.fit(Z).labels_
-    return np.asarray(model.cluster_centers_[np.unique(codes)], dtype=np.float64)
 
 
 def sweeps(
