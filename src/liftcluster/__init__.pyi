@@ -1,9 +1,11 @@
 """The public names: this list serves both type checkers and lazy loading at run time."""
 
 from . import datasets as datasets
+from .combination.affinity import affinities as affinities
 from .combination.alternatives import Alternative as Alternative
 from .combination.alternatives import TradeOff as TradeOff
 from .combination.alternatives import alternative as alternative
+from .combination.cells import Affinities as Affinities
 from .combination.combining import consensus as consensus
 from .combination.ensembles import base_partitions as base_partitions
 from .combination.max_mmd import mmd_objective as mmd_objective
