@@ -1,16 +1,24 @@
 """The public names: this list serves both type checkers and lazy loading at run time."""
 
 from . import datasets as datasets
+from .combination.affinity import affinities as affinities
+from .combination.alternatives import Alternative as Alternative
+from .combination.alternatives import TradeOff as TradeOff
+from .combination.alternatives import alternative as alternative
+from .combination.cells import Affinities as Affinities
 from .combination.combining import consensus as consensus
 from .combination.ensembles import base_partitions as base_partitions
 from .combination.max_mmd import mmd_objective as mmd_objective
 from .combination.methods.registry import METHODS as METHODS
 from .combination.methods.registry import Method as Method
 from .combination.result import Consensus as Consensus
+from .combination.sampling import sample_partitions as sample_partitions
 from .comparison.comparing import compare as compare
 from .comparison.comparison import Comparison as Comparison
 from .comparison.distances import distance as distance
 from .comparison.distances import distance_matrix as distance_matrix
+from .comparison.diversity import DiverseSubset as DiverseSubset
+from .comparison.diversity import diverse_subset as diverse_subset
 from .comparison.drifting import Drift as Drift
 from .comparison.drifting import drift as drift
 from .comparison.measures.registry import MEASURES as MEASURES

@@ -26,7 +26,7 @@ KMEANS = KMeans(3, n_init=1, random_state=0).fit(X).labels_
 WARD = AgglomerativeClustering(3).fit(X).labels_
 COMPLETE = AgglomerativeClustering(4, linkage="complete").fit(X).labels_
 COLUMNS = ["--columns", "a,b,c,d"]
-READERS = ["compare", "consensus", "stability", "choose", "tree", "drift", "report"]
+READERS = ["compare", "consensus", "stability", "choose", "tree", "drift", "summarise", "report"]
 # The command with the fewest imports, for tests that start a process.
 BY_LABELS = "--labels-only -l kmeans,ward -k 3 --method majority"
 
@@ -249,6 +249,29 @@ def test_consensus_can_be_written_to_stdout(run, mine):
     rows = list(csv.reader(out.splitlines()))
     assert rows[0][:2] == ["consensus", "confidence"]
     assert len(rows) == len(X) + 1
+
+
+def test_summarise_equals_the_library_result(run, mine):
+    runs = {"kmeans": KMEANS, "ward": WARD, "complete": COMPLETE}
+    expected = lc.diverse_subset(runs, 2, X, rng=0)
+    options = ("summarise", mine, *COLUMNS, "--id", "flower", "--labels", "*", "--n", 2)
+    found = json.loads(run(*options, "--json")[1])
+    assert found["names"] == list(runs)
+    assert [row["clustering"] for row in found["chosen"]] == list(expected.chosen)
+    assert found["nearest"] == [expected.chosen[i] for i in expected.nearest]
+    assert found["radius"] == pytest.approx(expected.radius)
+    _, shown, _ = run(*options)
+    assert f"radius {expected.radius:.4f}" in shown
+    assert all(name in shown for name in runs)
+
+
+def test_summarise_without_points_by_medoids(run, mine):
+    runs = {"kmeans": KMEANS, "ward": WARD, "complete": COMPLETE}
+    expected = lc.diverse_subset(runs, 1, measure="vi", method="medoids")
+    options = ("-l", "kmeans,ward,complete", "--labels-only", "-n", 1, "--method", "medoids")
+    found = json.loads(run("summarise", mine, *options, "--json")[1])
+    assert [row["clustering"] for row in found["chosen"]] == list(expected.chosen)
+    assert (found["measure"], found["method"]) == ("vi", "medoids")
 
 
 def test_stability_equals_the_library_result(run, mine, tmp_path):

@@ -46,6 +46,7 @@ READERS = [
     "stability {} --out found.csv ",
     "choose {} --out found.csv ",
     "tree {} --out found.json ",
+    "summarise {} -n 1 ",
     "report {} --out page.html ",
 ]
 
@@ -149,6 +150,10 @@ def test_invalid_input_is_one_error_line(mistake, folder, reader, file, content,
         ("drift mine.csv mine.csv -c x -l u --out found.xls", "must have one of the suffixes"),
         ("drift mine.csv mine.csv -c x -l u --out - --json", "choose one"),
         ("drift mine.csv mine.csv -c x -l u --out mine.csv", "would be overwritten"),
+        ("summarise mine.csv -l u,v -n 3", "--n 3 is more than the 2 clusterings"),
+        ("summarise mine.csv -l u,v -n 1 --method near", "--method must be one of farthest"),
+        ("summarise mine.csv -l u,v -n 1 --measure near", "--measure must be one of"),
+        ("summarise mine.csv -l * -c * -n 1", "has no column left for --labels '*'"),
         ("stability mine.csv -l u,v --reference z", "--reference 'z' is none of the clusterings"),
         ("stability mine.csv -l u,v --out - --json", "choose one"),
         ("stability mine.csv -l u,v --out found.xls", "must have one of the suffixes"),

@@ -70,6 +70,10 @@ def all_plots(found, combined, D):
         "resolution_tree": lambda **ax: lc.plot.resolution_tree(
             lc.resolution_tree(X, CLUSTERINGS, rng=0), **ax
         ),
+        "alternative": lambda **ax: lc.plot.alternative(lc.alternative(X, PAIR[0], 3, rng=0), **ax),
+        "diverse_subset": lambda **ax: lc.plot.diverse_subset(
+            lc.diverse_subset(CLUSTERINGS, 2, X), **ax
+        ),
         "curve": lambda **ax: lc.plot.curve(
             lc.consensus(CLUSTERINGS, "auto", X, rng=0).curve, **ax
         ),
@@ -111,6 +115,26 @@ def test_clusterings_map_preserves_distances_of_three_clusterings(D):
             assert np.linalg.norm(Z[i] - Z[j]) == pytest.approx(D[i, j], abs=1e-6)
     assert ax.get_title() == "stress 0.000"
     assert texts(ax) == list(CLUSTERINGS)[:3]
+
+
+def test_the_map_of_a_subset_has_the_colours_of_those_chosen(D):
+    found = lc.diverse_subset(CLUSTERINGS, 2, X)
+    ax = drawn(found.plot())
+    assert texts(ax) == list(found.chosen)
+    groups, centres = ax.collections[::2], ax.collections[1::2]
+    assert [len(group.get_offsets()) for group in groups] == found.sizes.tolist()
+    for group, centre in zip(groups, centres, strict=True):
+        np.testing.assert_array_equal(group.get_facecolor()[0, :3], centre.get_facecolor()[0, :3])
+    assert ax.get_title().startswith(f"2 of {len(CLUSTERINGS)} clusterings, stress")
+
+
+def test_the_curve_of_an_alternative_has_a_point_for_each_clustering():
+    found = lc.alternative(X, PAIR[0], 3, rng=0)
+    ax = drawn(found.plot())
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), [each.distance for each in found.curve])
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), [each.quality for each in found.curve])
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), [(found.distance, found.quality)])
+    assert len(ax.texts) == len(found.curve)
 
 
 def test_the_flow_has_a_band_for_every_flow_as_wide_as_its_mass(found):
@@ -234,6 +258,7 @@ def test_markup_in_names_is_not_interpreted():
     D = lc.distance_matrix(dict(zip(SPECIAL, [labels] * 4, strict=True)), X)
     drawn(lc.plot.distances(D, SPECIAL, measure="$"))
     drawn(lc.plot.clusterings_map(D, SPECIAL))
+    drawn(lc.plot.diverse_subset(lc.diverse_subset(dict.fromkeys(SPECIAL, labels), 3, X)))
     drawn(lc.plot.resolution_tree(lc.resolution_tree(X, dict.fromkeys(SPECIAL, labels))))
 
 

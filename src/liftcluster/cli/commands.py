@@ -1,4 +1,4 @@
-"""The commands: compare, consensus and report, those about trust, and some that need no file.
+"""The commands: compare, consensus, summarise and report, those about trust, some without files.
 
 They import the library when they run, so that help and errors in arguments do not wait for it.
 """
@@ -18,6 +18,7 @@ from .application import EXIT_CODES
 from .application import app as app
 from .reading import check_out, files_read, read_input
 from .running import run
+from .summarising import summarise_command
 from .trust_commands import TRUST_COMMANDS
 
 
@@ -149,6 +150,9 @@ def consensus_command(
 
 for _name, _command in TRUST_COMMANDS.items():
     app.command(_name, epilog=EXIT_CODES)(_command)
+
+
+app.command("summarise", epilog=EXIT_CODES)(summarise_command)
 
 
 @app.command("report", epilog=EXIT_CODES)

@@ -75,8 +75,8 @@ Labels = Annotated[
     typer.Option(
         "--labels",
         "-l",
-        help="Columns that hold one clustering each, separated by commas. Empty cells, NA and -1 "
-        "are noise.",
+        help="Columns that hold one clustering each: names or patterns (leiden_*), separated by "
+        "commas; * is all but --columns and --id. Empty cells, NA and -1 are noise.",
         rich_help_panel=_FILES,
         show_default=False,
     ),

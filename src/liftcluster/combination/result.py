@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._util.arrays import namespace, on_device
+from .._util.checks import check_count
 from .._util.html import paragraph, table
-from .._util.typing import FloatArray, IntArray, Points
+from .._util.typing import FloatArray, IntArray, Points, RngLike
+from .._util.validation import make_rng
 from ..lifts.base import Lift
+from ..lifts.choice import Lifting
 from ..partitions.partition import Partition
 from ..representation.counts import PartitionSummary
 from ..representation.representation import Representation
 from ..streaming.passes import check_holds_labels, map_points
 from ..streaming.sources import is_streamed
+from .cells import Affinities, affinities_of_features
+from .features import point_features
 from .methods.lifted import lift_ssd
 
 if TYPE_CHECKING:
@@ -178,6 +183,25 @@ class Consensus:
 
         none = np.empty((0, len(centres)))
         return map_points(shares, X, out=out, like=none, what="predicting", progress=progress)
+
+    def affinities(self, X: Points, *, n_samples: int = 5000, rng: RngLike = None) -> Affinities:
+        """How firmly each point belongs to each cluster, from where it lies alone.
+
+        By :func:`liftcluster.affinities`, with the kernel of the consensus. Unlike ``confidence``
+        it knows nothing of the inputs: a point may be doubtful although all of them agree.
+
+        Parameters
+        ----------
+        X : (n, d) array-like
+            The points of the consensus.
+        n_samples, rng
+            As for :func:`liftcluster.affinities`.
+        """
+        count, rng = check_count(n_samples, "n_samples"), make_rng(rng)
+        lift: Any = self._map()[0]
+        lifting = Lifting.of(lift.kernel) if lift.is_exact else Lifting.of(lift=lift)
+        Z = point_features(lifting, X, rng)
+        return affinities_of_features(Z, self.partition, count, rng)
 
     def partial_fit(self, X: Points, partitions: Any, weights: Any = None) -> Consensus:
         """The consensus of these and new points, whose partitions have the names of the old ones.

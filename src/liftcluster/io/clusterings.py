@@ -52,7 +52,8 @@ def read_clusterings(
     path : path
         The points: CSV or TSV (also gzipped), Parquet, npy, npz or h5ad.
     labels : sequence of str
-        Columns with one clustering each, in ``path`` or ``labels_files``.
+        Columns with one clustering each, in ``path`` or ``labels_files``: names or patterns. The
+        pattern * stands for all but ``columns`` and ``id``.
     columns : sequence of str, optional
         The coordinates; by default all numeric columns that are not used otherwise.
     labels_files : sequence of paths
@@ -84,7 +85,9 @@ def read_clusterings(
     main = _File(open_table(path))
     others = [_File(open_table(file)) for file in labels_files]
     notes: list[str] = []
-    where = _find_labels(main, others, labels, id, required=labels_required and not memberships)
+    no_labels = {id, *(main.table.choose(columns or []) if "*" in labels else ())}
+    required = labels_required and not memberships
+    where = _find_labels(main, others, labels, id, no_labels, required=required)
     soft = [_find_memberships(main, others, text) for text in memberships]
     _check_unique_names([*where, *(name for name, _, _ in soft)])
     drawn = main.add(view, as_numbers=True)
@@ -146,9 +149,18 @@ class _File:
 
 
 def _find_labels(
-    main: _File, others: list[_File], labels: Sequence[str], id: str | None, *, required: bool
+    main: _File,
+    others: list[_File],
+    labels: Sequence[str],
+    id: str | None,
+    no_labels: set[str | None],
+    *,
+    required: bool,
 ) -> dict[str, _File]:
-    """The file of each column of labels; by default all columns of ``others``."""
+    """The file of each column of labels; by default all columns of ``others``.
+
+    The pattern * stands for all columns but those in ``no_labels``.
+    """
     if not labels and others:
         pairs = [(n, f) for f in others for n in f.add(_columns_but(f, id), as_numbers=False)]
         _check_unique_names([name for name, _ in pairs])
@@ -164,7 +176,12 @@ def _find_labels(
             paths = quoted([f.table.path for f in found])
             raise InputError(f"the column {label!r} is in several files: {paths}; rename one")
         file = (found or [*others, main])[0]
-        where |= dict.fromkeys(file.add([label], as_numbers=False), file)
+        names = [label]
+        if label == "*":
+            names = [name for name in file.table.names if name not in no_labels]
+            if not names:
+                raise InputError(f"{file.table.path} has no column left for --labels '*'")
+        where |= dict.fromkeys(file.add(names, as_numbers=False), file)
     return where
 
 

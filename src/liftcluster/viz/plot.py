@@ -16,6 +16,7 @@ from ..combination.result import Consensus
 from ..comparison.comparison import Comparison
 from ..comparison.profile import Profile
 from ..partitions.partition import as_partition
+from .diversity_plots import alternative, diverse_subset
 from .drawing import (
     BLUE,
     ORANGE,
@@ -34,11 +35,13 @@ from .stability_plots import choice, stability
 from .tree_plot import resolution_tree
 
 __all__ = [
+    "alternative",
     "choice",
     "clusterings_map",
     "composition",
     "curve",
     "distances",
+    "diverse_subset",
     "flow",
     "plan",
     "points",

@@ -1,0 +1,339 @@
+"""A few clusterings that stand for many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from .._util.checks import check_choice, check_count, checked_keywords
+from .._util.html import paragraph, table
+from .._util.names import MeasureName
+from .._util.typing import BandwidthLike, FloatArray, IntArray, Points, RngLike
+from ..kernels.kernel import KernelLike
+from ..lifts.choice import Lifting, LiftLike
+from ..representation.representation import Representation
+from .distances import distance_matrix
+
+_ROUNDING = 1e-9  # relative to the largest distance
+_MOST_ROWS = 30  # of a table
+_MOST_SETS = 10_000  # among which the best medoids are found by trying all
+
+
+@dataclass(frozen=True, eq=False)
+class DiverseSubset:
+    """Some of m clusterings, and which of them stands for each; by :func:`diverse_subset`.
+
+    Attributes
+    ----------
+    names : tuple
+        All clusterings.
+    positions : (r,) int array
+        Those chosen, as positions in ``names``, in the order in which they were chosen.
+    nearest : (m,) int array
+        Which of the chosen stands for each clustering, as a position in ``positions``.
+    matrix : (m, m) array
+        Distances between all clusterings.
+    method : "farthest" or "medoids"
+    measure : str or None
+        None for given distances.
+    least_radius : float or None
+        No r of the clusterings have a smaller radius than this, which is at least half of that of
+        "farthest". None where distances violate the triangle inequality, so that nothing is proven.
+    """
+
+    names: tuple[Hashable, ...]
+    positions: IntArray
+    nearest: IntArray
+    matrix: FloatArray
+    method: str
+    measure: str | None
+    least_radius: float | None
+
+    @property
+    def chosen(self) -> tuple[Hashable, ...]:
+        """Names of the chosen clusterings."""
+        return tuple(self.names[i] for i in self.positions)
+
+    @property
+    def sizes(self) -> IntArray:
+        """(r,) how many clusterings each of the chosen stands for, itself included."""
+        return np.bincount(self.nearest, minlength=len(self.positions))
+
+    @cached_property
+    def distances(self) -> FloatArray:
+        """(m,) distance of each clustering to the one that stands for it."""
+        return self.matrix[np.arange(len(self.names)), self.positions[self.nearest]]
+
+    @property
+    def radius(self) -> float:
+        """The largest of the distances."""
+        return float(self.distances.max())
+
+    @property
+    def mean_distance(self) -> float:
+        """The mean of the distances."""
+        return float(self.distances.mean())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """For each of the chosen: its name, for how many it stands, and how far these are."""
+        found = []
+        for number, (name, size) in enumerate(zip(self.chosen, self.sizes, strict=True)):
+            own = self.distances[self.nearest == number]
+            found.append(
+                {
+                    "clustering": name,
+                    "stands_for": int(size),
+                    "share": float(size / len(self.names)),
+                    "mean_distance": float(own.mean()),
+                    "radius": float(own.max()),
+                }
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        represented = [self.chosen[i] for i in self.nearest]
+        return {
+            "method": self.method,
+            "measure": self.measure,
+            "radius": self.radius,
+            "least_radius": self.least_radius,
+            "mean_distance": self.mean_distance,
+            "chosen": self.rows(),
+            "names": list(self.names),
+            "nearest": represented,
+            "distances": self.distances.tolist(),
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the map of all clusterings: see :func:`liftcluster.plot.diverse_subset`."""
+        from ..viz.plot import diverse_subset as draw
+
+        return draw(self, ax=ax)
+
+    def summary(self) -> str:
+        """The main numbers in a sentence."""
+        by = "" if self.measure is None else f" by {self.measure}"
+        text = (
+            f"{len(self.positions)} of {len(self.names)} clusterings{by} ({self.method}): radius "
+            f"{self.radius:.4f}, mean distance {self.mean_distance:.4f}"
+        )
+        if self.least_radius is not None:
+            text += f"; no {len(self.positions)} have a radius below {self.least_radius:.4f}"
+        return text
+
+    def __str__(self) -> str:
+        width = max(len(str(name)) for name in self.chosen)
+        shown = [
+            f"  {row['clustering']!s:{width}}  stands for {row['stands_for']}, mean distance "
+            f"{row['mean_distance']:.4f}, radius {row['radius']:.4f}"
+            for row in self.rows()
+        ]
+        return "\n".join([self.summary(), *shown])
+
+    def _repr_html_(self) -> str:
+        headings = ("clustering", "stands for", "mean distance", "radius")
+        rows = [
+            (r["clustering"], r["stands_for"], f"{r['mean_distance']:.4f}", f"{r['radius']:.4f}")
+            for r in self.rows()
+        ]
+        html = paragraph(self.summary()) + table(headings, rows[:_MOST_ROWS])
+        more = len(rows) - _MOST_ROWS
+        return html + (paragraph(f"… and {more} more") if more > 0 else "")
+
+
+@checked_keywords
+def diverse_subset(
+    partitions: Any,
+    n_representatives: int,
+    X: Points = None,
+    *,
+    method: Literal["farthest", "medoids"] = "farthest",
+    measure: MeasureName = "lift_emd",
+    measure_options: Mapping[str, Any] | None = None,
+    kernel: KernelLike = "gaussian",
+    bandwidth: BandwidthLike = "median",
+    lift: LiftLike = "auto",
+    weights: Any = None,
+    rng: RngLike = None,
+    progress: bool | None = None,
+) -> DiverseSubset:
+    r"""A few of many clusterings that stand for all of them.
+
+    "farthest" makes the radius small, "medoids" the mean distance,
+
+    .. math:: \max_P \min_{Q \in S} d(P, Q), \qquad
+              \frac{1}{m} \sum_P \min_{Q \in S} d(P, Q),
+
+    of a set S of r clusterings. "farthest" starts at the clustering with the least sum of
+    distances, and then always adds the one that is farthest from those chosen: the first few are as
+    different as can be, and where the triangle inequality holds, the radius is at most twice the
+    least possible. "medoids" prefers clusterings that many others are like: it tries all sets if
+    they are at most 10,000, else it exchanges one of the chosen for another as long as the mean
+    falls, from two starts.
+
+    Parameters
+    ----------
+    partitions : sequence or mapping of labels, memberships or Partition
+        Or a :class:`liftcluster.Representation` of them, in place of partitions and points; or an
+        (m, m) NumPy array of their distances, in place of all but ``method``.
+    n_representatives : int
+        r, at most m.
+    method : "farthest" or "medoids"
+    X, measure, measure_options, kernel, bandwidth, lift, weights, rng, progress
+        As for :func:`liftcluster.distance_matrix`. All m (m − 1) / 2 distances are computed. A
+        measure that is not symmetric is replaced by the mean of both directions.
+
+    References
+    ----------
+    Gonzalez, Clustering to minimize the maximum intercluster distance (Theoretical Computer Science
+    38, 1985), doi:10.1016/0304-3975(85)90224-5, for the factor 2. Kaufman, Rousseeuw, Finding
+    Groups in Data (1990), doi:10.1002/9780470316801, for the exchange of medoids. Phillips, Raman,
+    Venkatasubramanian, Generating a Diverse Set of High-Quality Clusterings (MultiClust 2011),
+    arXiv:1108.0017.
+
+    Examples
+    --------
+    >>> runs = {"a": [0, 0, 1, 1], "b": [1, 1, 0, 0], "c": list("xxyy"), "d": [0, 1, 0, 1]}
+    >>> found = diverse_subset(runs, 2, measure="rand")
+    >>> found.chosen, [found.chosen[i] for i in found.nearest]
+    (('a', 'd'), ['a', 'a', 'a', 'd'])
+    """
+    check_choice(method, ("farthest", "medoids"), "method")
+    r = check_count(n_representatives, "n_representatives")
+    if isinstance(partitions, np.ndarray) and partitions.ndim == 2:
+        D, name = _checked(partitions), None
+        lifting = Lifting.of(kernel, bandwidth, lift)
+        others = {"X": X, "weights": weights, "measure_options": measure_options}
+        useless = [name for name, value in others.items() if value is not None] + [*lifting.given]
+        useless += ["measure"] if measure != "lift_emd" else []
+        if useless:
+            raise ValueError(
+                f"the distances are given, so {', '.join(useless)} cannot apply; leave that out, "
+                "or give the partitions as a list"
+            )
+    else:
+        D = distance_matrix(
+            partitions,
+            X,
+            measure=measure,
+            measure_options=measure_options,
+            kernel=kernel,
+            bandwidth=bandwidth,
+            lift=lift,
+            weights=weights,
+            rng=rng,
+            progress=progress,
+        )
+        D, name = np.maximum(D + D.T, 0.0) / 2, measure
+        np.fill_diagonal(D, 0.0)  # by pairs of points a soft partition differs from itself
+    if r > len(D):
+        raise ValueError(f"n_representatives={r} is more than the {len(D)} clusterings")
+    D.setflags(write=False)
+    first = farthest_first(D, r)
+    positions = first if method == "farthest" else medoids(D, r)
+    nearest = D[:, positions].argmin(axis=1)
+    nearest[positions] = np.arange(r)  # also where two of the chosen are equal
+    least = None
+    if _is_metric(D):
+        least = 0.0 if r == len(D) else float(D[:, first].min(axis=1).max()) / 2
+    return DiverseSubset(_names(partitions, len(D)), positions, nearest, D, method, name, least)
+
+
+def farthest_first(D: FloatArray, r: int) -> IntArray:
+    """Positions of r clusterings, each the farthest from those before it."""
+    positions = [int(D.sum(axis=1).argmin())]
+    distances = D[positions[0]].copy()
+    while len(positions) < r:
+        distances[positions[-1]] = -1.0  # none twice, also among equal ones
+        positions.append(int(distances.argmax()))
+        distances = np.minimum(distances, D[positions[-1]])
+    return np.array(positions)
+
+
+def medoids(D: FloatArray, r: int) -> IntArray:
+    """Positions of r clusterings with the least mean distance, or that no exchange improves."""
+    if math.comb(len(D), r) <= _MOST_SETS:
+        every = (np.array(chosen) for chosen in combinations(range(len(D)), r))
+        return min(every, key=lambda positions: _cost(D, positions))
+    return exchanged_medoids(D, r)
+
+
+def exchanged_medoids(D: FloatArray, r: int) -> IntArray:
+    """Positions of r clusterings that no exchange of one of them improves."""
+    starts = [farthest_first(D, r), _greedy(D, r)]
+    found = [_exchange(D, positions) for positions in starts]
+    return min(found, key=lambda positions: _cost(D, positions))
+
+
+def _cost(D: FloatArray, positions: IntArray) -> float:
+    return float(D[:, positions].min(axis=1).sum())
+
+
+def _greedy(D: FloatArray, r: int) -> IntArray:
+    """Positions of r clusterings, each reducing the sum of distances most."""
+    positions: list[int] = []
+    distances = np.full(len(D), np.inf)
+    for _ in range(r):
+        costs = np.minimum(distances[:, None], D).sum(axis=0)
+        costs[positions] = np.inf
+        positions.append(int(costs.argmin()))
+        distances = np.minimum(distances, D[:, positions[-1]])
+    return np.array(positions)
+
+
+def _exchange(D: FloatArray, positions: IntArray) -> IntArray:
+    """The best exchange of one clustering for another, again and again until none is better."""
+    positions, cost = positions.copy(), _cost(D, positions)
+    slack = _ROUNDING * max(float(D.max()), 0.0)
+    while True:
+        best = cost, 0, 0
+        for i in range(len(positions)):
+            others = np.delete(positions, i)
+            left = D[:, others].min(axis=1, initial=np.inf)
+            costs = np.minimum(left[:, None], D).sum(axis=0)
+            costs[others] = np.inf
+            best = min(best, (float(costs.min()), i, int(costs.argmin())))
+        if best[0] >= cost - slack:
+            return positions
+        cost, positions[best[1]] = best[0], best[2]
+
+
+def _checked(D: Any) -> FloatArray:
+    if D.shape[0] != D.shape[1] or not len(D):
+        raise ValueError(
+            "partitions as an array must be the (m, m) distances between them, got shape "
+            f"{D.shape}; give several labellings as a list"
+        )
+    if D.dtype.kind not in "fiu":
+        raise TypeError(f"distances between partitions must be real numbers, got {D.dtype}")
+    D = D.astype(np.float64)
+    if not np.isfinite(D).all() or (D < 0).any():
+        raise ValueError("distances between partitions must be finite and not negative")
+    slack = _ROUNDING * D.max()
+    if (np.abs(D - D.T) > slack).any() or (np.diag(D) > slack).any():
+        raise ValueError(
+            "distances between partitions must be symmetric, with zeros on the diagonal; give "
+            "(D + D.T) / 2 if both directions count the same"
+        )
+    D = (D + D.T) / 2
+    np.fill_diagonal(D, 0.0)
+    return D
+
+
+def _is_metric(D: FloatArray) -> bool:
+    """Whether the triangle inequality holds for these clusterings."""
+    slack = _ROUNDING * D.max()
+    return all((row[:, None] + row[None, :] + slack >= D).all() for row in D)
+
+
+def _names(partitions: Any, m: int) -> tuple[Hashable, ...]:
+    if isinstance(partitions, Representation):
+        return partitions.partition_names
+    return tuple(partitions) if isinstance(partitions, Mapping) else tuple(range(m))
