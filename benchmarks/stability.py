@@ -51,7 +51,7 @@ class SharedCut(ClusterMixin, BaseEstimator):
         self.n_clusters, self.random_state = n_clusters, random_state
 
     def fit(self, X: np.ndarray) -> SharedCut:
-        place, Y = _eigenvectors(X.shape, np.ascontiguousarray(X).tobytes())
+        place, Y = _eigenvectors(X.shape, X.astype(np.float64).tobytes())
         Y = unit_rows(Y[:, : self.n_clusters])
         model = KMeans(self.n_clusters, n_init=_STARTS, random_state=self.random_state)
         self.labels_ = model.fit(Y).labels_[place]
