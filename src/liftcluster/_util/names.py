@@ -11,7 +11,8 @@ MeasureName = Literal[
 ]  # fmt: skip
 MethodName = Literal[
     "auto", "lift_km", "lift_hac", "lift_places", "lift_walk", "cspa", "hgpa", "mcla", "hbgf",
-    "lwea", "lwgp", "evidence", "majority", "medoid",
+    "lwea", "lwgp", "evidence", "majority", "balls", "agglomerative", "furthest", "local_search",
+    "medoid",
 ]  # fmt: skip
 LiftName = Literal["auto", "exact", "fourier", "structured", "grid", "nystroem"]
 SamplingName = Literal["auto", "iid", "orthogonal", "quasi"]

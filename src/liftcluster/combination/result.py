@@ -23,6 +23,7 @@ from .methods.lifted import lift_ssd
 if TYPE_CHECKING:
     from .choice_of_k import Curve
     from .deciding import Decision
+    from .methods.disagreements import Aggregation
 
 # For each consensus cluster: (partition, cluster, share of that cluster), largest first.
 Composition = list[list[tuple[Hashable, Hashable, float]]]
@@ -70,6 +71,9 @@ class Consensus:
         of a Representation without points.
     curve : Curve or None
         How the number of clusters was chosen, if it was.
+    aggregation : Aggregation or None
+        Cost of a consensus by balls, agglomerative, furthest or local_search: how many pairs of
+        points it and an input judge differently, and the least that any clustering could reach.
     decision : Decision or None
         Why ``method="auto"`` chose this method, in numbers and a sentence; None if it was named.
     """
@@ -84,6 +88,7 @@ class Consensus:
     mean_distance: float | None = None
     best_input_distance: float | None = None
     curve: Curve | None = None
+    aggregation: Aggregation | None = None
     decision: Decision | None = None
     _partition: Partition | None = None
     _update: Callable[..., Consensus] | None = None  # partial_fit, where the method has it
@@ -215,6 +220,8 @@ class Consensus:
             text += f", liftSSD = {self.score:.4f}"
         if self.is_in_memory:
             text += f", mean confidence {self.confidence.mean():.2f}"
+        if self.aggregation is not None:
+            text += f"; {self.aggregation}"
         return f"Consensus({text})"
 
     def _repr_html_(self) -> str:
