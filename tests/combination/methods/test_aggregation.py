@@ -148,21 +148,24 @@ def test_furthest_equals_the_literal_algorithm(seed):
     assert oracle.same_clusters(solve(aggregation.furthest, labels, w)[0], oracle.furthest(labels))
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_agglomerative_is_average_linkage_below_one_half(seed):
-    rng = np.random.default_rng(seed)
-    labels = noisy_copies(rng, 40, 3, 7, 0.5)[1]
-    X = oracle.separation(labels)
-    np.fill_diagonal(X, 0)
+def linkage_below_one_half(X):
     tree = linkage(squareform(X, checks=False), "average")
-    expected = fcluster(tree, 0.5 - 1e-9, "distance")
-    found = solve(aggregation.agglomerative, labels)[0]
-    if np.unique(np.round(tree[:, 2], 9)).size == len(tree):
-        assert oracle.same_clusters(found, expected)
-    # Ties may be merged in another order; then no two clusters are left to merge.
-    groups = [np.flatnonzero(found == c) for c in np.unique(found)]
-    means = [X[np.ix_(a, b)].mean() for i, a in enumerate(groups) for b in groups[:i]]
-    assert min(means, default=1) >= 0.5 - 1e-9
+    return fcluster(tree, 0.5 - 1e-9, "distance")
+
+
+def test_agglomerative_is_average_linkage_below_one_half():
+    compared = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        labels = noisy_copies(rng, 30, 3, 23, 0.5)[1]
+        X = oracle.separation(labels)
+        np.fill_diagonal(X, 0)
+        noise = 1e-7 * rng.normal(size=(30, *X.shape))  # decides ties, in one way or another
+        ways = [linkage_below_one_half(X + np.triu(e, 1) + np.triu(e, 1).T) for e in noise]
+        if all(oracle.same_clusters(way, ways[0]) for way in ways):
+            compared += 1
+            assert oracle.same_clusters(solve(aggregation.agglomerative, labels)[0], ways[0])
+    assert compared > 5
 
 
 # local search
