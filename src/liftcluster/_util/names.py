@@ -6,8 +6,8 @@ from typing import Literal
 
 MeasureName = Literal[
     "lift_emd", "lift_kd", "lift_hausdorff", "centroid", "adco", "cdistance", "spri", "spari",
-    "rand", "jaccard", "mirkin", "fowlkes_mallows", "adjusted_rand", "accuracy", "nmi", "ami",
-    "vi", "nvi",
+    "rand", "jaccard", "mirkin", "fowlkes_mallows", "adjusted_rand", "accuracy",
+    "element_centric", "nmi", "ami", "vi", "nvi",
 ]  # fmt: skip
 MethodName = Literal[
     "auto", "lift_km", "lift_hac", "lift_places", "lift_walk", "cspa", "hgpa", "mcla", "hbgf",
