@@ -10,9 +10,9 @@ MeasureName = Literal[
     "element_centric", "nmi", "ami", "vi", "nvi",
 ]  # fmt: skip
 MethodName = Literal[
-    "auto", "lift_km", "lift_hac", "lift_places", "lift_walk", "cspa", "hgpa", "mcla", "hbgf",
-    "lwea", "lwgp", "evidence", "majority", "balls", "agglomerative", "furthest", "local_search",
-    "medoid",
+    "auto", "lift_km", "lift_hac", "lift_barycentre", "lift_places", "lift_walk", "cspa", "hgpa",
+    "mcla", "hbgf", "lwea", "lwgp", "evidence", "majority", "balls", "agglomerative", "furthest",
+    "local_search", "medoid",
 ]  # fmt: skip
 LiftName = Literal["auto", "exact", "fourier", "structured", "grid", "nystroem"]
 SamplingName = Literal["auto", "iid", "orthogonal", "quasi"]

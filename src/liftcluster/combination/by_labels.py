@@ -63,5 +63,6 @@ def aggregation(named: dict[Hashable, Partition], found: Partition) -> Aggregati
     """How many pairs of points the consensus and an input judge differently, and the least."""
     tuples = LabelTuples.from_partitions(named.values())
     codes = np.empty(tuples.t, dtype=np.int64)
-    codes[tuples.inverse] = found.labels
+    # Points of a cluster without weight are in none, and cost nothing in one of their own.
+    codes[tuples.inverse] = np.where(found.labels < 0, found.k, found.labels)
     return aggregation_of(tuples, codes)

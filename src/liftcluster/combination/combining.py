@@ -74,7 +74,7 @@ def consensus(
     X : (n, d) array-like or source of blocks, optional
         The points. Methods that use only labels do without, and then cannot predict. Points and
         labels that are not in memory (see :func:`liftcluster.represent`) are read in two passes, by
-        lift_km, lift_hac or a clusterer, unless they are few.
+        lift_km, lift_hac, lift_barycentre or a clusterer, unless they are few.
     method : str or scikit-learn clusterer
         "auto" chooses from the data between lift_places, which cuts the neighbour graph of the
         points, lift_km and lift_walk, which average the inputs over places, and lwgp, which uses
@@ -87,10 +87,11 @@ def consensus(
         "medoid" is one of the inputs as it is, with its noise.
     method_options : mapping, optional
         Options of the method: ``n_neighbours`` of lift_places and lift_walk, ``linkage`` of
-        lift_hac, ``n_init`` of lift_km, ``alpha`` of balls, ``measure`` and ``measure_options`` of
-        medoid, ``partitioner`` of cspa, mcla and hbgf ("metis" or "spectral");
-        ``whole_tuples=True`` for cspa, hbgf and hgpa never separates points that have equal labels
-        in all inputs, which their authors do where balance requires it.
+        lift_hac, ``n_init`` of lift_km, ``max_iter`` of lift_barycentre, ``alpha`` of balls,
+        ``measure`` and ``measure_options`` of medoid, ``partitioner`` of cspa, mcla and hbgf
+        ("metis" or "spectral"); ``whole_tuples=True`` for cspa, hbgf and hgpa never separates
+        points that have equal labels in all inputs, which their authors do where balance requires
+        it.
     bandwidth : float, sequence of floats, or rule
         "auto" is a quarter of the median distance between points. lift_places and lift_walk have
         local bandwidths of their own; with them it is only that of the distances to the inputs

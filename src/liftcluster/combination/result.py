@@ -48,7 +48,8 @@ class Consensus:
     partition : Partition
         The same as a hard partition.
     memberships : (n, k) array
-        Soft consensus; rows sum to one.
+        Soft consensus; rows sum to one. Computed when first used, where a method has chosen so
+        many clusters that they take more than 400 MB.
     confidence : (n,) array
         How far a point's membership in its cluster is ahead of its next best, in [0, 1].
     is_in_memory : bool
@@ -92,7 +93,7 @@ class Consensus:
     decision: Decision | None = None
     _partition: Partition | None = None
     _update: Callable[..., Consensus] | None = None  # partial_fit, where the method has it
-    _memberships: FloatArray | None = None
+    _memberships: FloatArray | Callable[[], FloatArray] | None = None  # or how to compute them
     _composition: Composition | None = None
 
     @property
@@ -107,14 +108,19 @@ class Consensus:
             )
         return self._partition
 
-    @property
+    @cached_property
     def memberships(self) -> FloatArray:
         if self._memberships is None:
             raise AttributeError(
                 "memberships of points that are read in blocks are not kept, and confidence needs "
                 "them; predict_proba returns those of any points, or writes them to out"
             )
-        return self._memberships
+        return self._memberships() if callable(self._memberships) else self._memberships
+
+    @property
+    def _is_wide(self) -> bool:
+        """Whether memberships are so many that they are computed only on request."""
+        return callable(self._memberships) and "memberships" not in self.__dict__
 
     @cached_property
     def confidence(self) -> FloatArray:
@@ -218,7 +224,7 @@ class Consensus:
             text += f" of {n} points"
         if self.score is not None:
             text += f", liftSSD = {self.score:.4f}"
-        if self.is_in_memory:
+        if self.is_in_memory and not self._is_wide:
             text += f", mean confidence {self.confidence.mean():.2f}"
         if self.aggregation is not None:
             text += f"; {self.aggregation}"
@@ -229,7 +235,7 @@ class Consensus:
         columns: dict[str, list[Any]] = {"cluster": list(shown)}
         if self.masses is not None:
             columns["share"] = [f"{self.masses[i]:.1%}" for i in shown]
-        if self.is_in_memory:
+        if self.is_in_memory and not self._is_wide:
             own = [self.confidence[self.labels == i] for i in shown]
             columns["confidence"] = [f"{c.mean():.2f}" if len(c) else "" for c in own]
         columns["made of (share of that cluster)"] = [_list(self.composition[i]) for i in shown]

@@ -8,6 +8,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 import liftcluster as lc
+from liftcluster.combination import evaluation
 from liftcluster.combination.methods import aggregation, disagreements, local_search
 from liftcluster.combination.methods.disagreements import (
     Aggregation,
@@ -327,6 +328,19 @@ def test_method_chooses_the_number_of_clusters_and_reports_its_cost(method):
     assert with_points.curve is None
     with pytest.warns(UserWarning, match=f"{method} chooses the number of clusters itself"):
         lc.consensus(list(labels.T), found.n_clusters + 1, method=method)
+
+
+def test_many_memberships_are_computed_only_on_request(monkeypatch):
+    inputs = list(noisy_copies(np.random.default_rng(1), 80, 3, 7, 0.1)[1].T)
+    expected = lc.consensus(inputs, "auto", method="local_search")
+    monkeypatch.setattr(evaluation, "_MANY_MEMBERSHIPS", 100)
+    found = lc.consensus(inputs, "auto", method="local_search")
+    assert "confidence" not in repr(found)
+    assert "confidence" not in found._repr_html_()
+    assert "memberships" not in vars(found)
+    np.testing.assert_array_equal(found.memberships, expected.memberships)
+    np.testing.assert_array_equal(found.confidence, expected.confidence)
+    assert "mean confidence" in repr(found)
 
 
 def test_other_methods_report_no_cost():

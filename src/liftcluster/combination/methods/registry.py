@@ -12,6 +12,7 @@ import numpy as np
 
 from ...comparison.measures.registry import option_names
 from .aggregation import agglomerative, balls, furthest, local_search
+from .barycentre import lift_barycentre
 from .evidence import evidence, lwea, lwgp
 from .graph import cspa, hbgf, hgpa, mcla
 from .lifted import lift_hac, lift_km
@@ -95,6 +96,14 @@ _ALL = [
     Method("auto", "lift_places, lift_walk, lift_km or lwgp, by the data", "any", None, True),
     Method("lift_km", "k-means on lifted clusters", "vectors", lift_km, True, reference=_PAPER),
     Method("lift_hac", "Ward on lifted clusters", "vectors", lift_hac, True, reference=_PAPER),
+    Method(
+        "lift_barycentre",
+        "vectors of the least mean LiftEMD to the inputs",
+        "vectors",
+        lift_barycentre,
+        soft=True,
+        reference=_PAPER,
+    ),
     Method(
         "lift_places",
         "cut of the neighbour graph, edges weighted by labels",
