@@ -112,9 +112,11 @@ def count_agreements(a: IntArray, b: IntArray) -> tuple[Array, Array]:
     m = len(a)
     count = np.uint8 if m < 256 else np.uint32  # bytes: the time is spent on memory access
     agree = np.zeros((a.shape[1], b.shape[1]), dtype=count)
-    for x, y in zip(a, np.where(b < 0, -2, b), strict=True):  # missing is never equal
+    is_complete = a.min() >= 0 and b.min() >= 0
+    other = b if is_complete else np.where(b < 0, -2, b)  # missing is never equal
+    for x, y in zip(a, other, strict=True):
         agree += (x[:, None] == y).view(np.uint8)
-    if a.min() >= 0 and b.min() >= 0:
+    if is_complete:
         return agree, np.broadcast_to(count(m), agree.shape)
     both = (a >= 0).astype(np.float32).T @ (b >= 0).astype(np.float32)
     return agree, both.astype(count)
