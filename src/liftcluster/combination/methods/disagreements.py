@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
-from ..._util.arrays import row_blocks
-from ..._util.typing import Array, IntArray
+from ..._util.arrays import add_up, row_blocks
+from ..._util.typing import Array, FloatArray, IntArray
 from .tuples import LabelTuples
 
 # Tuples whose pairs are all compared for the lower bound: up to here that takes half a minute.
@@ -74,18 +73,26 @@ def cost_of(tuples: LabelTuples, found: IntArray) -> float:
     with the weights n_c of the clusters of input i, n_C of the consensus within what i labels, and
     n_cC of both. O(t m) time; every cluster of ``found`` counts, from zero up.
     """
-    t, k = tuples.t, int(found.max()) + 1
-    Z = sp.csr_array((tuples.weights, (np.arange(t), found)), shape=(t, k))
-    N = sp.csr_array(tuples.indicator().T @ Z)  # (s, k)
-    owner = np.repeat(np.arange(tuples.m), tuples.sizes)
-    inside = np.zeros((tuples.m, k))  # weight of each cluster that each input labels
-    rows = np.repeat(np.arange(tuples.s), np.diff(N.indptr))
-    np.add.at(inside, (owner[rows], N.indices), N.data)
-    of_clusters = np.asarray(N.sum(axis=1)).ravel()
-    # Disagreements of each cell are positive, so that nearly equal partitions keep their digits.
-    apart = (of_clusters[rows] - N.data) + (inside[owner[rows], N.indices] - N.data)
-    cost = float(N.data @ apart) / (2 * tuples.m)
+    k, total = int(found.max()) + 1, 0.0
+    for codes, size in zip(tuples.codes.T, tuples.sizes, strict=True):
+        rows = slice(None) if codes.min() >= 0 else np.flatnonzero(codes >= 0)
+        total += _disagreement(codes[rows], int(size), found[rows], k, tuples.weights[rows])
+    cost = total / tuples.m
     return cost if cost > _ROUNDING * tuples.weights.sum() ** 2 else 0.0
+
+
+def _disagreement(a: IntArray, k_a: int, b: IntArray, k_b: int, w: FloatArray) -> float:
+    """Weight of the pairs that two clusterings judge differently."""
+    if k_a * k_b > 4 * len(a):  # only the cells that are not empty
+        keys, where = np.unique(a * k_b + b, return_inverse=True)
+        i, j = np.divmod(keys, k_b)
+        shared = add_up(w, where, len(keys))
+    else:
+        i, j = np.divmod(np.arange(k_a * k_b), k_b)
+        shared = add_up(w, a * k_b + b, k_a * k_b)
+    # Each term is positive, so that nearly equal partitions keep their digits.
+    apart = (add_up(w, a, k_a)[i] - shared) + (add_up(w, b, k_b)[j] - shared)
+    return float(shared @ apart) / 2
 
 
 def lower_bound(tuples: LabelTuples) -> float:
