@@ -51,12 +51,16 @@ class Aggregation:
         return self.cost / self.lower_bound
 
     def __str__(self) -> str:
-        text = f"disagrees with an input on {self.cost:,.6g} pairs on average"
+        text = f"disagrees with an input on {_count(self.cost)} pairs on average"
         if self.lower_bound is None:
             return (
                 f"{text} (no lower bound: more than {MOST_COMPARED:,} different tuples of labels)"
             )
-        return f"{text}, and every clustering on at least {self.lower_bound:,.6g}"
+        return f"{text}, and every clustering on at least {_count(self.lower_bound)}"
+
+
+def _count(pairs: float) -> str:
+    return f"{pairs:,.0f}" if pairs >= 1000 else f"{pairs:.4g}"
 
 
 def aggregation_of(tuples: LabelTuples, found: IntArray) -> Aggregation:
