@@ -261,7 +261,7 @@ def test_points_in_memory_are_read_in_blocks_if_out_is_given():
 def test_options_that_need_memory_are_refused_with_alternatives(tmp_path):
     X, _, parts = problem()
     stored = as_hdf5(tmp_path, "X", X)
-    with pytest.raises(ValueError, match="read in blocks; use lift_km, lift_hac or a clusterer"):
+    with pytest.raises(ValueError, match="in blocks; use lift_km, lift_hac, lift_barycentre or"):
         lc.consensus(parts, 4, stored, method="evidence")
     with pytest.raises(ValueError, match="read in blocks; give a number"):
         lc.consensus(parts, "auto", stored)

@@ -133,3 +133,83 @@ def majority(labels):
 
 def same_clusters(a, b):
     return adjusted_rand_score(a, b) == 1.0
+
+
+# clustering aggregation: costs of pairs of points, one at a time
+
+
+def disagreement(labels, found, weights=None):
+    """Weight of the pairs that each input and the clusters judge differently, mean over inputs."""
+    n, m = labels.shape
+    w = np.ones(n) if weights is None else weights
+    total = 0.0
+    for u, v in itertools.combinations(range(n), 2):
+        for i in range(m):
+            if labels[u, i] >= 0 and labels[v, i] >= 0:
+                differ = (labels[u, i] == labels[v, i]) != (found[u] == found[v])
+                total += w[u] * w[v] * differ
+    return total / m
+
+
+def separation(labels):
+    """(n, n) share of the inputs that separate two points; half where one has no label."""
+    n, m = labels.shape
+    X = np.zeros((n, n))
+    for u, v in itertools.product(range(n), repeat=2):
+        for i in range(m):
+            known = labels[u, i] >= 0 and labels[v, i] >= 0
+            X[u, v] += (labels[u, i] != labels[v, i]) if known else 0.5
+    return X / m
+
+
+def least_disagreement(labels, weights=None):
+    """Σ of the smaller of the shares of inputs that join and that separate a pair."""
+    n, m = labels.shape
+    w = np.ones(n) if weights is None else weights
+    total = 0.0
+    for u, v in itertools.combinations(range(n), 2):
+        known = [i for i in range(m) if labels[u, i] >= 0 and labels[v, i] >= 0]
+        joined = sum(labels[u, i] == labels[v, i] for i in known)
+        total += w[u] * w[v] * min(joined, len(known) - joined)
+    return total / m
+
+
+def all_partitions(n):
+    """Every partition of n points: codes that start with 0 and grow by at most one."""
+    rows = [[0]]
+    for _ in range(n - 1):
+        rows = [[*row, c] for row in rows for c in range(max(row) + 2)]
+    return np.array(rows)
+
+
+def balls(labels, alpha):
+    """The balls algorithm on points that all have different labels."""
+    X = separation(labels)
+    found = np.full(len(X), -1)
+    for u in sorted(range(len(X)), key=lambda u: round(X[u].sum(), 9)):
+        if found[u] >= 0:
+            continue
+        ball = [v for v in range(len(X)) if v != u and found[v] < 0 and X[u, v] <= 0.5]
+        found[u] = u
+        if ball and round(sum(X[u, v] for v in ball) / len(ball), 9) <= alpha:
+            found[ball] = u
+    return found
+
+
+def furthest(labels):
+    """The furthest algorithm on points that all have different labels, the first of ties."""
+    n, X = len(labels), separation(labels)
+    np.fill_diagonal(X, 0)
+    found, centres = np.zeros(n, dtype=int), list(np.unravel_index(X.argmax(), X.shape))
+    while True:
+        tried = np.array(
+            [min(range(len(centres)), key=lambda c: X[v, centres[c]]) for v in range(n)]
+        )
+        tried[centres] = range(len(centres))
+        if disagreement(labels, tried) >= disagreement(labels, found) - 1e-9:
+            return found
+        found = tried
+        if len(centres) == n:
+            return found
+        left = [v for v in range(n) if v not in centres]
+        centres.append(max(left, key=lambda v: round(X[v, centres].min(), 9)))

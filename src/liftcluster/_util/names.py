@@ -6,12 +6,13 @@ from typing import Literal
 
 MeasureName = Literal[
     "lift_emd", "lift_kd", "lift_hausdorff", "centroid", "adco", "cdistance", "spri", "spari",
-    "rand", "jaccard", "mirkin", "fowlkes_mallows", "adjusted_rand", "accuracy", "nmi", "ami",
-    "vi", "nvi",
+    "rand", "jaccard", "mirkin", "fowlkes_mallows", "adjusted_rand", "accuracy",
+    "element_centric", "nmi", "ami", "vi", "nvi",
 ]  # fmt: skip
 MethodName = Literal[
-    "auto", "lift_km", "lift_hac", "lift_places", "lift_walk", "cspa", "hgpa", "mcla", "hbgf",
-    "lwea", "lwgp", "evidence", "majority", "medoid",
+    "auto", "lift_km", "lift_hac", "lift_barycentre", "lift_places", "lift_walk", "cspa", "hgpa",
+    "mcla", "hbgf", "lwea", "lwgp", "evidence", "majority", "balls", "agglomerative", "furthest",
+    "local_search", "medoid",
 ]  # fmt: skip
 LiftName = Literal["auto", "exact", "fourier", "structured", "grid", "nystroem"]
 SamplingName = Literal["auto", "iid", "orthogonal", "quasi"]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+import numpy as np
+
 from .._util.typing import Points
 from .._util.warning import warn
 from ..partitions.partition import Partition
 from ..partitions.stack import Stack
 from ..representation.representation import Representation
 from .evaluation import unanimous
+from .methods.disagreements import Aggregation, aggregation_of
 from .methods.places import Places
 from .methods.registry import Task
 from .methods.tuples import LabelTuples, by_first_appearance
@@ -20,18 +23,23 @@ _PIECES_OF_A_PART = 50  # of more points: so fine that METIS can balance to with
 
 def combine_labels(
     task: Task,
-    k: int,
+    k: int | None,
     rep: Representation | None,
     X: Points,
     named: dict[Hashable, Partition],
     places: Places | None = None,
 ) -> Partition:
-    """The consensus by a method that needs the labels of all points; places if they are known."""
+    """The consensus by a method that needs the labels of all points; places if they are known.
+
+    Without k only by a method that chooses it.
+    """
     method, options, rng = task.method, dict(task.options), task.rng
-    weights = next(iter(named.values())).weights
+    first = next(iter(named.values()))
+    weights = first.weights
     assert method.function is not None
     if method.needs == "labels and points":
         assert rep is not None
+        assert k is not None
         places = places or Places.of(Stack(named), X, rep, k, rng=rng, **options)
         if (agreed := unanimous(named, k)) is not None:
             return agreed
@@ -40,11 +48,21 @@ def combine_labels(
             warn(f"{k} clusters were asked for, but only {found.k} are the best for some point")
         return found
     tuples = LabelTuples.from_partitions(named.values())
-    if method.balanced and not options.pop("whole_tuples", False) and tuples.t > k:
+    if method.balanced and k and not options.pop("whole_tuples", False) and tuples.t > k:
         # The authors of cspa, hgpa and hbgf cut graphs of points. Whole tuples would keep METIS
         # from balancing, which often helps, but is another method.
         many = len(weights) > _POINTS_AS_VERTICES
         largest = weights.sum() / (k * _PIECES_OF_A_PART) if many else 0.0
         tuples = tuples.split(largest, weights, rng)
     labels = method.function(tuples, k, rng=rng, **options)[tuples.inverse]
-    return unanimous(named, k) or Partition.from_labels(labels, weights)
+    agreed = unanimous(named, first.k if method.chooses_k or k is None else k)
+    return agreed or Partition.from_labels(labels, weights)
+
+
+def aggregation(named: dict[Hashable, Partition], found: Partition) -> Aggregation:
+    """How many pairs of points the consensus and an input judge differently, and the least."""
+    tuples = LabelTuples.from_partitions(named.values())
+    codes = np.empty(tuples.t, dtype=np.int64)
+    # Points of a cluster without weight are in none, and cost nothing in one of their own.
+    codes[tuples.inverse] = np.where(found.labels < 0, found.k, found.labels)
+    return aggregation_of(tuples, codes)

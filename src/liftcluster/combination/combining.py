@@ -26,7 +26,7 @@ from ..representation.representation import Representation
 from ..representation.samples import represent_points
 from ..streaming.passes import check_holds_labels, check_one_row_each
 from ..streaming.streams import Stream, as_stream, needs_stream
-from .by_labels import combine_labels
+from .by_labels import aggregation, combine_labels
 from .by_vectors import combine_vectors, update_by_sums
 from .choice_of_k import Curve, choose_k
 from .deciding import decide, decide_by_sums
@@ -69,25 +69,29 @@ def consensus(
         :class:`liftcluster.Representation` of them: then X is needed only for the labels.
     n_clusters : int or "auto"
         "auto" chooses by where the neighbour graph of the points, weighted by the labels, falls
-        apart (needs points); the curve is in the result.
+        apart (needs points); the curve is in the result. For methods that choose the number
+        themselves "auto" leaves it to them, and a number is only compared with theirs.
     X : (n, d) array-like or source of blocks, optional
         The points. Methods that use only labels do without, and then cannot predict. Points and
         labels that are not in memory (see :func:`liftcluster.represent`) are read in two passes, by
-        lift_km, lift_hac or a clusterer, unless they are few.
+        lift_km, lift_hac, lift_barycentre or a clusterer, unless they are few.
     method : str or scikit-learn clusterer
         "auto" chooses from the data between lift_places, which cuts the neighbour graph of the
         points, lift_km and lift_walk, which average the inputs over places, and lwgp, which uses
         labels alone; ``decision`` of the result says which and why. Out of core it is lift_km,
         without points lwgp. Or a name in ``liftcluster.METHODS``, or a clusterer of vectors to
         replace the k-means of lift_km.
-        "majority" and "medoid" choose the number of clusters themselves and warn if it is another;
+        "majority", "medoid" and the four of clustering aggregation ("balls", "agglomerative",
+        "furthest", "local_search": few disagreements with the inputs, with a bound in
+        ``aggregation``) choose the number of clusters themselves and warn if it is another;
         "medoid" is one of the inputs as it is, with its noise.
     method_options : mapping, optional
         Options of the method: ``n_neighbours`` of lift_places and lift_walk, ``linkage`` of
-        lift_hac, ``n_init`` of lift_km, ``measure`` and ``measure_options`` of medoid,
-        ``partitioner`` of cspa, mcla and hbgf ("metis" or "spectral"); ``whole_tuples=True`` for
-        cspa, hbgf and hgpa never separates points that have equal labels in all inputs, which
-        their authors do where balance requires it.
+        lift_hac, ``n_init`` of lift_km, ``max_iter`` of lift_barycentre, ``alpha`` of balls,
+        ``measure`` and ``measure_options`` of medoid, ``partitioner`` of cspa, mcla and hbgf
+        ("metis" or "spectral"); ``whole_tuples=True`` for cspa, hbgf and hgpa never separates
+        points that have equal labels in all inputs, which their authors do where balance requires
+        it.
     bandwidth : float, sequence of floats, or rule
         "auto" is a quarter of the median distance between points. lift_places and lift_walk have
         local bandwidths of their own; with them it is only that of the distances to the inputs
@@ -193,41 +197,50 @@ def _combine_in_memory(
     lifting: Lifting,
 ) -> Consensus:
     method, rep, points, curve, seen = task.method, None, None, None, named
+    wanted = None if k == "auto" and method.chooses_k else k  # None: left to the method
     if X is not None:
         seen = named if method.soft else {name: hardened(p) for name, p in named.items()}
         s = sum(p.k for p in seen.values())
         check_pairs(s, s)
         lifting = lifting_for_consensus(lifting, next(iter(named.values())).n)
         rep, points = represent_points(lifting, X, seen, task.rng)
-    elif method.needs in ("vectors", "labels and points") or k == "auto":
-        others = [m.name for m in METHODS.values() if m.needs in ("labels", "distances")]
+    elif method.needs in ("vectors", "labels and points") or wanted == "auto":
+        others = [m for m in METHODS.values() if m.needs in ("labels", "distances")]
         raise ValueError(
             "this needs the points X; with labels alone give n_clusters as a number and one of "
-            f"the methods {', '.join(others)}"
+            f"the methods {', '.join(m.name for m in others)}, or take one that chooses the "
+            f"number itself: {', '.join(m.name for m in others if m.chooses_k)}"
         )
     else:
         check_linked(named, method)
-    if k == "auto":
+    if wanted == "auto":
         assert rep is not None
         curve = _choose_k(rep, X, seen, task.rng)
-        k = curve.k
+        wanted = curve.k
     decision, places, centres = None, None, None
     if method.needs == "any":
-        decision, places, centres = decide(named, X, rep, k, task.rng)
+        assert wanted is not None
+        decision, places, centres = decide(named, X, rep, wanted, task.rng)
         method = METHODS[decision.method]
         task = task._replace(method=method)
     if method.needs == "vectors":
         assert rep is not None
         assert points is not None
-        found = combine_vectors(task, k, rep, points, named, centres=centres)
+        assert wanted is not None
+        found = combine_vectors(task, wanted, rep, points, named, centres=centres)
     else:
         if method.needs == "distances":
             partition = _medoid(named, X, rep, **task.options)
         else:
-            partition = combine_labels(task, k, rep, X, named, places)
+            partition = combine_labels(task, wanted, rep, X, named, places)
         found = finish(method.name, partition, named, rep, points)
-    if method.chooses_k and found.n_clusters != k:
-        warn(f"{method.name} chooses the number of clusters itself: {found.n_clusters}, not {k}")
+        if method.aggregates:
+            found = replace(found, aggregation=aggregation(named, partition))
+    if method.chooses_k and wanted not in (None, found.n_clusters):
+        warn(
+            f"{method.name} chooses the number of clusters itself: {found.n_clusters}, not "
+            f'{wanted}; n_clusters="auto" leaves it to the method'
+        )
     if decision is not None and rep is not None and found._update is None:
         found = replace(found, _update=update_by_sums(task))
     return replace(found, curve=curve, decision=decision)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -22,10 +23,11 @@ from ..partitions.partition import Partition
 from ..partitions.stack import Stack
 from ..representation.representation import Representation
 from ..representation.samples import assemble, represent_in_memory
-from .methods.registry import Method
+from .methods.registry import METHODS, Method
 from .result import Consensus
 
 CONSENSUS = ("consensus",)  # its name among its inputs, which may have any names
+_MANY_MEMBERSHIPS = 5e7  # 400 MB
 _ROUNDING = 1e-6  # a larger distance between equal partitions is not rounding
 
 
@@ -45,9 +47,13 @@ def finish(
     by the clusters of the consensus themselves, and memberships are those in the inputs. ``sums``
     are those of the clusters of the partition, where they are known.
     """
-    if memberships is None:
-        memberships = _mean_shares(partition, named.values())
-    m, k = len(named), int(memberships.shape[1])
+    m, k = len(named), partition.k if memberships is None else int(memberships.shape[1])
+    shares: FloatArray | Callable[[], FloatArray] | None = memberships
+    if shares is None:
+        shares = partial(_mean_shares, partition, named.values())
+        # Who asks for a number of clusters is told at once that so many do not fit.
+        if partition.n * k <= _MANY_MEMBERSHIPS or not METHODS[method].chooses_k:
+            shares = shares()
     if rep is None or points is None:
         D = _distances_by_labels([*named.values(), partition])
     else:
@@ -78,7 +84,7 @@ def finish(
         mean_distance=mean_distance,
         best_input_distance=best_input_distance,
         _partition=partition,
-        _memberships=memberships,
+        _memberships=shares,
     )
 
 

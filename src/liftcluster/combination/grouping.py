@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from .._util.typing import FloatArray
 from .._util.warning import warn
 from ..lifts.choice import Lifting, choose_settings
@@ -17,9 +19,11 @@ _LANDMARKS = 500
 
 
 def group_clusters(task: Task, k: int, rep: Representation) -> FloatArray:
-    """Centres of at most k groups of the lifted clusters."""
+    """Centres of at most k groups of the lifted clusters, or those that the method returns."""
     assert task.method.function is not None
     codes = task.method.function(rep, min(k, rep.s), rng=task.rng, **task.options)
+    if codes.ndim == 2:
+        return np.asarray(codes)
     # Numbered by the inputs, and not by which random centre k-means started from.
     first, codes = by_first_appearance(codes)
     return group_centres(rep, codes, len(first))

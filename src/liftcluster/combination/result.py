@@ -28,6 +28,7 @@ from .methods.lifted import lift_ssd
 if TYPE_CHECKING:
     from .choice_of_k import Curve
     from .deciding import Decision
+    from .methods.disagreements import Aggregation
 
 # For each consensus cluster: (partition, cluster, share of that cluster), largest first.
 Composition = list[list[tuple[Hashable, Hashable, float]]]
@@ -52,7 +53,8 @@ class Consensus:
     partition : Partition
         The same as a hard partition.
     memberships : (n, k) array
-        Soft consensus; rows sum to one.
+        Soft consensus; rows sum to one. Computed when first used, where a method has chosen so
+        many clusters that they take more than 400 MB.
     confidence : (n,) array
         How far a point's membership in its cluster is ahead of its next best, in [0, 1].
     is_in_memory : bool
@@ -75,6 +77,9 @@ class Consensus:
         of a Representation without points.
     curve : Curve or None
         How the number of clusters was chosen, if it was.
+    aggregation : Aggregation or None
+        Cost of a consensus by balls, agglomerative, furthest or local_search: how many pairs of
+        points it and an input judge differently, and the least that any clustering could reach.
     decision : Decision or None
         Why ``method="auto"`` chose this method, in numbers and a sentence; None if it was named.
     """
@@ -89,10 +94,11 @@ class Consensus:
     mean_distance: float | None = None
     best_input_distance: float | None = None
     curve: Curve | None = None
+    aggregation: Aggregation | None = None
     decision: Decision | None = None
     _partition: Partition | None = None
     _update: Callable[..., Consensus] | None = None  # partial_fit, where the method has it
-    _memberships: FloatArray | None = None
+    _memberships: FloatArray | Callable[[], FloatArray] | None = None  # or how to compute them
     _composition: Composition | None = None
 
     @property
@@ -107,14 +113,19 @@ class Consensus:
             )
         return self._partition
 
-    @property
+    @cached_property
     def memberships(self) -> FloatArray:
         if self._memberships is None:
             raise AttributeError(
                 "memberships of points that are read in blocks are not kept, and confidence needs "
                 "them; predict_proba returns those of any points, or writes them to out"
             )
-        return self._memberships
+        return self._memberships() if callable(self._memberships) else self._memberships
+
+    @property
+    def _is_wide(self) -> bool:
+        """Whether memberships are so many that they are computed only on request."""
+        return callable(self._memberships) and "memberships" not in self.__dict__
 
     @cached_property
     def confidence(self) -> FloatArray:
@@ -237,8 +248,10 @@ class Consensus:
             text += f" of {n} points"
         if self.score is not None:
             text += f", liftSSD = {self.score:.4f}"
-        if self.is_in_memory:
+        if self.is_in_memory and not self._is_wide:
             text += f", mean confidence {self.confidence.mean():.2f}"
+        if self.aggregation is not None:
+            text += f"; {self.aggregation}"
         return f"Consensus({text})"
 
     def _repr_html_(self) -> str:
@@ -246,7 +259,7 @@ class Consensus:
         columns: dict[str, list[Any]] = {"cluster": list(shown)}
         if self.masses is not None:
             columns["share"] = [f"{self.masses[i]:.1%}" for i in shown]
-        if self.is_in_memory:
+        if self.is_in_memory and not self._is_wide:
             own = [self.confidence[self.labels == i] for i in shown]
             columns["confidence"] = [f"{c.mean():.2f}" if len(c) else "" for c in own]
         columns["made of (share of that cluster)"] = [_list(self.composition[i]) for i in shown]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..partitions.partition import Partition
 from ..representation.counts import PartitionSummary
 from ..representation.representation import Representation
 from ..streaming.passes import map_points
+from .measures.elements import element_similarity
 from .measures.registry import MEASURES
 
 _MINOR = 0.2  # a flow below this share of the smaller of its two clusters is spill
@@ -97,6 +99,8 @@ class Comparison:
         The plan in words, heaviest first.
     representation : Representation or None
         Both partitions, lifted.
+    element_similarity : (n,) array
+        How alike both are around each point.
     partitions : pair of Partition
         Summaries of them, without points, where those were read in blocks.
     """
@@ -110,6 +114,26 @@ class Comparison:
     cluster_distances: FloatArray | None = None
     moves: list[Move] = field(default_factory=list)
     points: Points = None
+
+    @cached_property
+    def element_similarity(self) -> FloatArray:
+        """(n,) element-centric similarity of both partitions around each point, in [0, 1].
+
+        1 where a point is in the same cluster in both, |C ∩ C′| / max(|C|, |C′|) for hard clusters,
+        and by personalised PageRank (α = 0.9) for soft ones; NaN for noise in either. For hard
+        partitions the mean is one minus the measure ``element_centric``. Needs the same points in
+        memory.
+
+        >>> import liftcluster as lc
+        >>> lc.compare([0, 0, 1, 1], [0, 0, 0, 1]).element_similarity.round(3).tolist()
+        [0.667, 0.667, 0.333, 0.5]
+        """
+        a, b = self.partitions
+        if not (isinstance(a, Partition) and isinstance(b, Partition)):
+            raise AttributeError(
+                "labels that are read in blocks are not kept, and element_similarity needs them"
+            )
+        return element_similarity(a, b)
 
     def __getitem__(self, measure: str) -> Estimate:
         if measure in self.left_out:

@@ -202,7 +202,7 @@ class PartialTable:
 
 
 def _count(a: Partition, b: Partition) -> PartialTable:
-    _check_same_points(a, b)
+    check_same_points(a, b)
     is_hard, is_integer, total = a.is_hard and b.is_hard, are_integers(a.weights), a.total_weight
     if is_hard:
         table = _hard_table(a, b)
@@ -229,7 +229,7 @@ def _spread(part: PartialTable, *names: tuple[Hashable, ...]) -> Sparse:
     return sp.coo_array((entries.data, tuple(places)), shape=tuple(map(len, names))).tocsr()
 
 
-def _check_same_points(a: Partition, b: Partition) -> None:
+def check_same_points(a: Partition, b: Partition) -> None:
     if a.n != b.n:
         raise ValueError(
             f"the partitions have {a.n} and {b.n} points; this comparison needs the same points "

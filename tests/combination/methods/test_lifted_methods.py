@@ -40,6 +40,8 @@ OPTIONS = {
     "limit": 100,
     "partitioner": "spectral",
     "imbalance": 0.1,
+    "alpha": 0.25,
+    "max_iter": 3,
 }
 PACKAGES = {"hgpa": "mtkahypar", "cspa": "pymetis", "mcla": "pymetis", "hbgf": "pymetis"}
 

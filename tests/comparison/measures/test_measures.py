@@ -60,6 +60,7 @@ def test_registry_lists_all_measures():
         "fowlkes_mallows",
         "adjusted_rand",
         "accuracy",
+        "element_centric",
         "nmi",
         "ami",
         "vi",
@@ -146,6 +147,9 @@ FARTHEST = {
     "spri": lambda: lc.distance(ONE, SINGLES, ONE_PLACE, measure="spri"),  # all of full weight
     "adjusted_rand": lambda: lc.distance([0, 0, 1, 1], [0, 1, 0, 1], measure="adjusted_rand"),
     "accuracy": lambda: lc.distance(np.zeros(200), np.arange(200), measure="accuracy"),
+    "element_centric": lambda: lc.distance(
+        np.zeros(200), np.arange(200), measure="element_centric"
+    ),
 }
 
 

@@ -47,10 +47,25 @@ def average_linkage(S: FloatArray, weights: FloatArray, k: int) -> IntArray:
 
     .. math:: S(A ∪ B, C) = \frac{w(A) S(A, C) + w(B) S(B, C)}{w(A) + w(B)}
 
-    SciPy's linkage takes no weights. Merges are found by nearest-neighbour chains, which give the
-    same tree (average linkage is reducible) in O(t²) time. Overwrites S, a symmetric (t, t) matrix
-    of similarities. These are rounded, so that the order of ties does not depend on the unit of
-    the weights.
+    SciPy's linkage takes no weights. Overwrites S, a symmetric (t, t) matrix of similarities.
+    """
+    merges, height = _average_merges(S, weights)
+    # Any t - k merges leave k clusters, since they form a tree.
+    return _joined(merges[np.argsort(-height, kind="stable")[: len(weights) - k]], len(weights))
+
+
+def average_linkage_above(S: FloatArray, weights: FloatArray, least: float) -> IntArray:
+    """Clusters by average linkage with merges of a similarity above ``least``; overwrites S."""
+    merges, height = _average_merges(S, weights)
+    return _joined(merges[height > least], len(weights))
+
+
+def _average_merges(S: FloatArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Pairs that are merged, not in order, and the similarity of each merge.
+
+    Merges are found by nearest-neighbour chains, which give the same tree (average linkage is
+    reducible) in O(t²) time. Similarities are rounded, so that the order of ties does not depend
+    on the unit of the weights.
     """
     w = np.array(weights, dtype=np.float64)
     t = len(w)
@@ -71,9 +86,11 @@ def average_linkage(S: FloatArray, weights: FloatArray, k: int) -> IntArray:
         S[a], S[:, a] = -np.inf, -np.inf
         w[b] += w[a]
         alive[a] = False
-    # Chains find merges out of order. Any t - k merges leave k clusters, since they form a tree.
-    kept = merges[np.argsort(-height, kind="stable")[: t - k]]
-    graph = sp.coo_array((np.ones(len(kept)), kept.T), shape=(t, t))
+    return merges, height
+
+
+def _joined(pairs: IntArray, t: int) -> IntArray:
+    graph = sp.coo_array((np.ones(len(pairs)), pairs.T), shape=(t, t))
     return np.asarray(connected_components(graph, directed=False)[1])
 
 

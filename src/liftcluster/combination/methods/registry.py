@@ -11,6 +11,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ...comparison.measures.registry import option_names
+from .aggregation import agglomerative, balls, furthest, local_search
+from .barycentre import lift_barycentre
 from .evidence import evidence, lwea, lwgp
 from .graph import cspa, hbgf, hgpa, mcla
 from .lifted import lift_hac, lift_km
@@ -36,6 +38,8 @@ class Method:
         Uses soft memberships; otherwise partitions are hardened first.
     chooses_k : bool
         Finds the number of clusters itself.
+    aggregates : bool
+        Minimises the disagreements with the inputs; the result has ``aggregation``, its cost.
     balanced : bool
         Cuts into parts of similar weight; points with equal labels may be separated.
     extra : str or None
@@ -53,6 +57,7 @@ class Method:
     function: Callable[..., Any] | None
     soft: bool = False
     chooses_k: bool = False
+    aggregates: bool = False
     balanced: bool = False
     extra: str | None = None
     reference: str = ""
@@ -81,11 +86,24 @@ def _label_only(name: str, title: str, function: Any, reference: str, **traits: 
     return Method(name, title, "labels", function, reference=reference, **traits)
 
 
+def _aggregating(name: str, title: str, function: Any) -> Method:
+    reference = "Gionis, Mannila, Tsaparas (2007)"
+    return _label_only(name, title, function, reference, chooses_k=True, aggregates=True)
+
+
 _BALANCED = {"balanced": True, "extra": "graph", "more_options": ("whole_tuples",)}
 _ALL = [
     Method("auto", "lift_places, lift_walk, lift_km or lwgp, by the data", "any", None, True),
     Method("lift_km", "k-means on lifted clusters", "vectors", lift_km, True, reference=_PAPER),
     Method("lift_hac", "Ward on lifted clusters", "vectors", lift_hac, True, reference=_PAPER),
+    Method(
+        "lift_barycentre",
+        "vectors of the least mean LiftEMD to the inputs",
+        "vectors",
+        lift_barycentre,
+        soft=True,
+        reference=_PAPER,
+    ),
     Method(
         "lift_places",
         "cut of the neighbour graph, edges weighted by labels",
@@ -118,6 +136,10 @@ _ALL = [
     _label_only(
         "majority", "pairs that most partitions join", majority, "Fred (2001)", chooses_k=True
     ),
+    _aggregating("balls", "aggregation by balls around points, factor 3 for α = ¼", balls),
+    _aggregating("agglomerative", "aggregation by average linkage below ½", agglomerative),
+    _aggregating("furthest", "aggregation by furthest-first traversal", furthest),
+    _aggregating("local_search", "aggregation by moving points", local_search),
     Method(
         "medoid",
         "the input nearest to all others, by any measure",

@@ -233,22 +233,32 @@ def cluster_labelled(
     that no partition labels are assigned to the heaviest cluster.
     """
     check_count(k, "k")
+
+    def cluster_into_k(known: LabelTuples) -> IntArray:
+        if known.t < k:
+            warn(
+                f"{k} clusters were asked for, but the {tuples.m} partition(s) distinguish only "
+                f"{known.t} groups of points; the consensus has {known.t} clusters"
+            )
+        if known.t <= k:
+            return np.arange(known.t)
+        if k == 1:
+            return np.zeros(known.t, dtype=np.int64)
+        return fill_empty(cluster(known, k), known.weights, k)
+
+    return cluster_known(tuples, cluster_into_k)
+
+
+def cluster_known(tuples: LabelTuples, cluster: Callable[[LabelTuples], IntArray]) -> IntArray:
+    """(t,) consensus by ``cluster`` of the tuples with labels, none of them without weight.
+
+    Points that no partition labels are assigned to the heaviest cluster.
+    """
     known = np.flatnonzero((tuples.codes >= 0).any(axis=1))
-    if len(known) < k:
-        warn(
-            f"{k} clusters were asked for, but the {tuples.m} partition(s) distinguish only "
-            f"{len(known)} groups of points; the consensus has {len(known)} clusters"
-        )
     weights = np.maximum(tuples.weights, tuples.weights.max() * _NEGLIGIBLE)[known]
-    k = min(k, len(known))
-    if k == len(known):
-        found: IntArray = np.arange(k)
-    elif k == 1:
-        found = np.zeros(len(known), dtype=np.int64)
-    else:
-        part = LabelTuples(tuples.codes[known], np.arange(len(known)), weights, tuples.sizes)
-        found = fill_empty(cluster(part, k), weights, k)
-    consensus = np.full(tuples.t, add_up(weights, found, k).argmax())
+    part = LabelTuples(tuples.codes[known], np.arange(len(known)), weights, tuples.sizes)
+    found = cluster(part)
+    consensus = np.full(tuples.t, add_up(weights, found, int(found.max()) + 1).argmax())
     consensus[known] = found
     return consensus
 

@@ -6,9 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..._util.arrays import add_up, row_blocks
-from ..._util.typing import Array, IntArray, RngLike
-from .tuples import LabelTuples
+from ..._util.arrays import row_blocks
+from ..._util.typing import IntArray, RngLike
+from .disagreements import by_inputs, joined_by_most
+from .tuples import LabelTuples, cluster_known
 
 
 def majority(tuples: LabelTuples, k: int | None = None, *, rng: RngLike = None) -> IntArray:
@@ -39,30 +40,17 @@ def majority(tuples: LabelTuples, k: int | None = None, *, rng: RngLike = None) 
     >>> lc.consensus(inputs, 2, method="majority").labels.tolist()
     [0, 0, 1, 1]
     """
-    known = np.flatnonzero((tuples.codes >= 0).any(axis=1))
-    codes = np.ascontiguousarray(tuples.codes[known].T, dtype=np.int32)  # (m, t)
-    found: IntArray = np.arange(len(known))
-    for rows in row_blocks(len(known), len(known)):
+    return cluster_known(tuples, _join_pairs)
+
+
+def _join_pairs(tuples: LabelTuples) -> IntArray:
+    codes = by_inputs(tuples.codes)
+    found: IntArray = np.arange(tuples.t)
+    for rows in row_blocks(tuples.t, tuples.t):
         later = slice(rows.start, None)
-        i, j = np.nonzero(_linked(codes[:, rows], codes[:, later]))
+        i, j = np.nonzero(joined_by_most(codes[:, rows], codes[:, later]))
         found = _join(found, found[rows][i], found[later][j])
-    _, found = np.unique(found, return_inverse=True)
-    heaviest = add_up(tuples.weights[known], found, int(found.max()) + 1).argmax()
-    consensus = np.full(tuples.t, heaviest)
-    consensus[known] = found
-    return consensus
-
-
-def _linked(a: IntArray, b: IntArray) -> Array:
-    """(p, q) whether more than half of the partitions that label both agree, for (m, ·) codes."""
-    count = np.uint8 if len(a) < 256 else np.uint32  # bytes: the time is spent on memory access
-    agree = np.zeros((a.shape[1], b.shape[1]), dtype=count)
-    for x, y in zip(a, np.where(b < 0, -2, b), strict=True):  # missing is never equal
-        agree += (x[:, None] == y).view(np.uint8)
-    if a.min() >= 0 and b.min() >= 0:
-        return np.asarray(agree > count(len(a) // 2))
-    both = (a >= 0).astype(np.float32).T @ (b >= 0).astype(np.float32)
-    return np.asarray(agree > (both // 2).astype(count))
+    return np.unique(found, return_inverse=True)[1]
 
 
 def _join(found: IntArray, a: IntArray, b: IntArray) -> IntArray:

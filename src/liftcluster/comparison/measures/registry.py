@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal
 
+from .elements import element_centric
 from .information import ami, nmi, nvi, vi
 from .lifted import (
     lift_emd,
@@ -189,6 +190,13 @@ _ALL = [
     ),
     _table(
         accuracy, "share of points outside the best matching", "Ding, Li (2007)", is_metric=True
+    ),
+    _table(
+        element_centric,
+        "1 − mean similarity of the surroundings of points",
+        "Gates, Wood, Hetrick, Ahn (2019)",
+        is_metric=True,
+        soft=False,
     ),
     _table(nmi, "1 − normalised mutual information", "Strehl, Ghosh (2002)"),
     _pairs(
