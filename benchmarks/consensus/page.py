@@ -107,10 +107,6 @@ def _results(found: Findings) -> Iterator[str]:
     yield f"## By family of data sets ({half} half)"
     yield "Means over all six kinds of inputs."
     yield family_table(records, found.rows)
-    yield "## Aggregation: would places help?"
-    yield AGGREGATION
-    yield "## The barycentre and lift_km"
-    yield BARYCENTRE
     if found.points_records:
         yield "## Clustering without given partitions"
         yield POINTS
@@ -199,45 +195,6 @@ own partitions, with its default settings. k-means has 10 starts, the Gaussian m
 covariances and 3 starts. HDBSCAN finds the number of clusters itself: of the minimum cluster sizes
 5, 10, 15, 25 and 50, the one with a number nearest to k is used, and noise points get the label of
 the nearest point in a cluster. Both halves are included."""
-
-AGGREGATION = """`balls`, `agglomerative`, `furthest` and `local_search` find the number of
-clusters by the fewest disagreements with the inputs, and the classes are often coarser than that.
-Similarities graded by place were tried: the inner product of the unit vectors of the clusters that
-two points are in, in place of 1 if these are the same and 0 if not, with a fraction of the median
-distance as bandwidth. Measured once, by a script that is not kept: adjusted Rand index on the
-chosen half (45 sets, labelled ones with at most 300 points), one seed, and the median of the number
-of clusters over that of the classes.
-
-| method | paper | kmeans | weak | subspaces | annotators | balls | all six | clusters/classes |
-| --- | --: | --: | --: | --: | --: | --: | --: | --: |
-| `balls` | 0.499 | 0.431 | 0.551 | 0.346 | 0.265 | 0.389 | 0.413 | 3.2 |
-| `agglomerative` | 0.518 | 0.408 | 0.664 | 0.364 | 0.243 | 0.556 | 0.459 | 2.5 |
-| `furthest` | 0.509 | 0.422 | 0.613 | 0.383 | 0.334 | 0.501 | 0.460 | 2.3 |
-| `local_search` | 0.522 | 0.411 | 0.672 | 0.368 | 0.301 | 0.566 | 0.473 | 3.0 |
-| agglomerative, graded, median/4 | 0.454 | 0.504 | 0.612 | 0.528 | 0.182 | 0.523 | 0.467 | 1.2 |
-| local_search, graded, median/4 | 0.455 | 0.506 | 0.610 | 0.526 | 0.208 | 0.518 | 0.471 | 1.3 |
-| agglomerative, graded, median/8 | 0.509 | 0.449 | 0.674 | 0.469 | 0.231 | 0.536 | 0.478 | 1.8 |
-| local_search, graded, median/8 | 0.515 | 0.450 | 0.675 | 0.469 | 0.265 | 0.548 | 0.487 | 2.0 |
-| agglomerative, graded, median/16 | 0.511 | 0.428 | 0.675 | 0.417 | 0.240 | 0.575 | 0.474 | 2.0 |
-| local_search, graded, median/16 | 0.516 | 0.429 | 0.674 | 0.419 | 0.276 | 0.576 | 0.482 | 2.3 |
-
-With the best of three bandwidths, found on the same sets, the mean rises by 0.014 for local_search
-(22 wins, 7 ties, 16 losses over sets) and by 0.019 for agglomerative (24, 8, 13): more where inputs
-are coarse views of the points, less where annotators know more than the places. That is too little
-to keep it, and it takes the points and a matrix of all pairs."""
-
-BARYCENTRE = """`lift_barycentre` minimises the mean LiftEMD to the inputs over k weighted vectors,
-and `lift_km` liftSSD. Measured once, in the same way, on the first 9 of every other set of
-the chosen half, one seed and all six kinds of inputs, with the number of classes:
-
-| method | liftSSD | mean LiftEMD of the vectors | of the consensus | adjusted Rand index |
-| --- | --: | --: | --: | --: |
-| `lift_km` | 3.595 | 0.506 | 0.607 | 0.611 |
-| `lift_barycentre` | 3.753 | 0.488 | 0.597 | 0.608 |
-
-The mean LiftEMD falls, of the vectors as it must and of the consensus too, and liftSSD rises. The
-adjusted Rand index is the same on the whole (4 wins, 3 ties, 2 losses over sets), so the cheaper
-`lift_km`, which is what the paper uses, loses nothing by its simpler objective."""
 
 SETS = """The index of {name} is the mean over all seeds and kinds of inputs. So are those of the
 reference (of the points alone) and of the method by labels alone that are best on this data set.

@@ -6,7 +6,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
 from liftcluster.combination.alternatives import _views, upper_envelope
-from liftcluster.combination.features import compactness
+from liftcluster.combination.features import at_most_n_features, compactness
 
 
 def two_mixtures(seed, separations=(6, 6), n=300):
@@ -68,6 +68,14 @@ def test_views_are_the_points_without_the_given_clustering():
         np.testing.assert_allclose(view @ view.T, residual @ residual.T, atol=1e-10)
         spread = np.linalg.eigvalsh(residual.T @ residual)[::-1]  # main directions first
         np.testing.assert_allclose((view**2).sum(axis=0), spread, atol=1e-10)
+
+
+def test_more_features_than_points_are_replaced_by_as_many_with_the_same_inner_products():
+    Z = np.random.default_rng(0).normal(size=(7, 30))
+    found = at_most_n_features(Z)
+    assert found.shape == (7, 7)
+    np.testing.assert_allclose(found @ found.T, Z @ Z.T, atol=1e-12)
+    np.testing.assert_array_equal(at_most_n_features(Z.T), Z.T)
 
 
 def test_quality_and_distance_are_those_of_the_formula():

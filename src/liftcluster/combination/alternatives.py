@@ -19,7 +19,7 @@ from ..kernels.kernel import KernelLike
 from ..lifts.choice import Lifting, LiftLike
 from ..partitions.partition import Partition, as_partitions
 from ..partitions.stack import Stack
-from .features import cluster_sums, kmeans, point_features
+from .features import at_most_n_features, cluster_sums, kmeans, point_features
 from .methods.tuples import by_first_appearance
 
 _STRENGTHS = (0.5, 1.0)  # share of the given clusterings that is removed from the features
@@ -210,7 +210,7 @@ def alternative(
     rng = make_rng(rng)
     named = as_partitions(given)
     stack = Stack(named)  # checks that they are of the same points
-    Z = point_features(lifting, X, rng)
+    Z = at_most_n_features(point_features(lifting, X, rng))
     check_same_length(stack.shape[0], len(Z), "given", "X")
     if k > len(Z):
         raise ValueError(f"n_clusters={k} is more than the {len(Z)} points")

@@ -54,6 +54,12 @@ def point_features(lifting: Lifting, X: Points, rng: np.random.Generator) -> Flo
     return Z
 
 
+def at_most_n_features(Z: FloatArray) -> FloatArray:
+    """Features with the same inner products, not more of them than points."""
+    n, rho = Z.shape
+    return Z if rho <= n else np.asarray(np.linalg.qr(Z.T, mode="r").T)
+
+
 def cluster_sums(Z: FloatArray, codes: IntArray, k: int) -> FloatArray:
     """(k, ρ) sums Φ(C) of the features by cluster."""
     return np.asarray(one_hot(codes, k).T @ Z)
