@@ -57,7 +57,7 @@ def point_features(lifting: Lifting, X: Points, rng: np.random.Generator) -> Flo
 def at_most_n_features(Z: FloatArray) -> FloatArray:
     """Features with the same inner products, not more of them than points."""
     n, rho = Z.shape
-    return Z if rho <= n else np.asarray(np.linalg.qr(Z.T, mode="r").T)
+    return Z if rho <= n else np.linalg.qr(Z.T).R.T
 
 
 def cluster_sums(Z: FloatArray, codes: IntArray, k: int) -> FloatArray:
