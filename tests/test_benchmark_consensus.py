@@ -393,7 +393,7 @@ def test_the_page_has_a_row_for_every_method(run, tmp_path, monkeypatch):
     assert all(len({len(cells(line)) for line in t}) == 1 for t in tables)
     titles = {f"`{m}`{', spectral' if ',' in row else ''}" for row, (m, _) in METHOD_ROWS.items()}
     titles |= set(POINTS_ONLY) | set(INPUTS)
-    inputs, reported, chosen, ranks, comparisons, families, _, _, of_points, of_sets = tables
+    inputs, reported, chosen, ranks, comparisons, families, of_points, of_sets = tables
     for table in (reported, chosen, families):
         assert {cells(line)[0] for line in table[2:]} == titles
     assert {cells(line)[0] for line in ranks[2:]} == titles - set(INPUTS)

@@ -72,7 +72,6 @@ def test_cluster_lifter_approximates_the_kernel():
     assert list(lifter.transform(X).columns[:2]) == ["clusterlifter0", "clusterlifter1"]
 
 
-@WORSE
 def test_neighbour_cut_follows_shapes_that_k_means_cuts_across():
     X, which = make_moons(300, noise=0.05, random_state=0)
     found = lc.NeighbourCut(2, random_state=0).fit_predict(X)
@@ -86,6 +85,7 @@ def test_neighbour_cut_gives_more_points_than_landmarks_to_their_clusters():
     assert adjusted_rand_score(which, found) > 0.99
 
 
+@WORSE
 @parametrize_with_checks(
     [
         lc.LiftedConsensus(n_clusters=3),

@@ -78,7 +78,7 @@ def test_measures_with_a_random_lift_have_a_standard_error(data):
 def test_inapplicable_measures_are_left_out_with_a_reason(data):
     soft = np.eye(3)[data.first] * 0.9 + 0.1 / 3
     found = lc.compare(data.reference, soft, data.X)
-    assert set(found.left_out) == {"spri", "spari", "ami"}
+    assert set(found.left_out) == {"spri", "spari", "ami", "element_centric"}
     with pytest.raises(KeyError, match="soft"):
         found["ami"]
     without_points = lc.compare(data.reference, data.first)
