@@ -472,7 +472,8 @@ def test_hostile_names_stay_text_after_interaction(driver, hostile):
         for value in ("0", "second", "first"):
             Select(choice).select_by_value(value)
     for details in every(driver, "details summary"):
-        details.click()
+        if details.is_displayed():  # there is no tree of these clusterings
+            details.click()
     for i in range(8):
         every(driver, ".panel .legend button")[i].click()
     driver.execute_script(
