@@ -74,7 +74,7 @@ def sample_partitions(
     lift : str, settings, Lift or scikit-learn transformer
         "auto" is :class:`liftcluster.Nystroem` with 500 landmarks, which is exact up to 500 points.
         The features of all points are held in memory: 8nρ bytes, which is 4 kB a point. A sweep
-        takes O(n k ρ) operations, about 15 µs a point for k = 10. "exact" takes n × n numbers.
+        takes O(n k ρ) operations. "exact" takes n × n numbers.
     rng : int, Generator or None
         The same seed gives the same draws.
     progress : bool, optional
