@@ -4,8 +4,6 @@ A strict array namespace simulates a GPU (its arrays cannot be mixed with NumPy'
 main memory is treated as a device. If there is a GPU, the tests of torch run on it.
 """
 
-import importlib.util
-import os
 import pickle
 from dataclasses import replace
 
@@ -16,28 +14,15 @@ import pytest
 import liftcluster as lc
 from liftcluster._util import arrays as _arrays
 from liftcluster.lifts._gpu import device as device_sums_module
-from liftcluster.lifts._gpu import fourier_features, triton_sums
-from liftcluster.lifts._gpu.device import memberships_on
 from liftcluster.lifts._native import kernels
 from liftcluster.partitions.stack import Stack
+from support.devices import HAVE_TORCH, on_torch, skip_or_fail
 
 DEVICE = strict.Device("device1")
-HAVE_TORCH = importlib.util.find_spec("torch") is not None
 
 
 def on_strict(array):
     return strict.asarray(np.asarray(array), device=DEVICE)
-
-
-def on_torch(array):
-    import torch
-
-    return torch.asarray(np.array(array), device="cuda" if torch.cuda.is_available() else "cpu")
-
-
-def skip_or_fail(reason):
-    """Fail where torch is required, as in .ci/run; skip elsewhere."""
-    (pytest.fail if os.environ.get("LIFTCLUSTER_TORCH") == "required" else pytest.skip)(reason)
 
 
 @pytest.fixture(params=["strict", "torch"])
@@ -435,86 +420,3 @@ def test_tensor_that_requires_gradients_is_accepted_as_points():
 
     X = torch.arange(6.0).reshape(3, 2).requires_grad_()
     assert lc.bandwidth(X) == lc.bandwidth(X.detach().numpy())
-
-
-class TestFused:
-    """The fused Triton kernel, interpreted on machines without a GPU."""
-
-    @pytest.fixture(autouse=True)
-    def interpreted(self, monkeypatch):
-        if not HAVE_TORCH or importlib.util.find_spec("triton") is None:
-            skip_or_fail("torch or Triton is not installed")
-        import torch
-
-        if not torch.cuda.is_available() and os.environ.get("TRITON_INTERPRET") != "1":
-            skip_or_fail("no GPU, and Triton does not interpret (TRITON_INTERPRET=1 is not set)")
-        monkeypatch.setattr(_arrays, "_MAIN_MEMORY", ())
-        monkeypatch.setattr(triton_sums, "has_tensor_cores", lambda X: True)
-        monkeypatch.setattr(triton_sums, "_CHUNK", 256)
-        monkeypatch.setattr(triton_sums, "_BATCH", 700)
-
-    @pytest.mark.parametrize(("d", "rho", "k"), [(1, 10, 1), (3, 128, 5), (7, 301, 140)])
-    def test_fused_kernel_agrees_with_exact_sums(self, rng, d, rho, k):
-        X = rng.normal(size=(1500, d)).astype(np.float32) + np.float32(50)
-        stack = Stack(
-            {0: lc.as_partition(np.arange(1500) % k), 1: lc.as_partition(rng.integers(-1, 2, 1500))}
-        )
-        lift = lc.make_lift(X, lift=lc.Fourier(rho), bandwidth=1.0, rng=0)
-        lift = replace(lift, dtype=np.float32)
-        D = on_torch(X)
-        assert triton_sums.can_use_triton(D, memberships_on(D, stack))
-        exact = replace(lift, dtype=np.float64).sums(X, stack)
-        sizes = np.asarray([p for part in stack.partitions.values() for p in part.cluster_weights])
-        apart = np.abs(lift.sums(D, stack) - exact) / sizes[:, None]
-        assert apart.max() < 1e-6
-
-    def test_weights_soft_memberships_and_many_dimensions_do_not_use_the_fused_kernel(self, rng):
-        D = on_torch(rng.normal(size=(20, 3)).astype(np.float32))
-        hard = lc.as_partition(np.arange(20) % 2)
-        assert triton_sums.can_use_triton(D, memberships_on(D, hard))
-        weighted = hard.with_weights(np.arange(1.0, 21))
-        assert not triton_sums.can_use_triton(D, memberships_on(D, weighted))
-        assert not triton_sums.can_use_triton(D, memberships_on(D, np.full((20, 2), 0.5)))
-        wide = on_torch(np.zeros((20, 33), dtype=np.float32))
-        assert not triton_sums.can_use_triton(wide, memberships_on(wide, hard))
-
-    def test_failing_kernel_warns_once_and_falls_back(self, rng, monkeypatch):
-        def fail(*_):
-            raise OSError("no C compiler")
-
-        monkeypatch.setattr(triton_sums, "_failed", False)
-        monkeypatch.setattr(triton_sums, "_sums_of_batch", fail)
-        X = rng.normal(size=(3000, 2)).astype(np.float32)
-        lift = lc.make_lift(X, lift=lc.Fourier(4000), rng=0)
-        R = lc.as_partition(np.arange(3000) % 2)
-        with pytest.warns(RuntimeWarning, match="no C compiler"):
-            sums = lift.sums(on_torch(X), R)
-        np.testing.assert_allclose(sums, lift.sums(X, R), atol=1e-3)
-        lift.sums(on_torch(X), R)  # and no second warning
-
-    def test_partial_sums_of_chunks_respect_the_memory_budget(self, rng, monkeypatch):
-        X = rng.normal(size=(1500, 2)).astype(np.float32)
-        lift = replace(lc.make_lift(X, lift=lc.Fourier(10), rng=0), dtype=np.float32)
-        R = Stack({0: lc.as_partition(np.arange(1500) % 3)})
-        batch_sizes, sums_of_batch = [], triton_sums._sums_of_batch
-
-        def record_batch(U, *rest):
-            batch_sizes.append(U.shape[1])
-            return sums_of_batch(U, *rest)
-
-        monkeypatch.setattr(triton_sums, "_sums_of_batch", record_batch)
-        monkeypatch.setattr(triton_sums, "_PART_BYTES", 2 * 4 * 3 * 10)  # two chunks
-        lift.sums(on_torch(X), R)
-        assert batch_sizes == [512, 512, 476]
-
-    def test_fused_kernel_is_not_used_in_double_precision(self, rng, monkeypatch):
-        def fail(*_):
-            raise AssertionError("the kernel is for float32")
-
-        monkeypatch.setattr(fourier_features, "try_triton_sums", fail)
-        X = rng.normal(size=(50, 2))
-        lift = lc.make_lift(X, lift=lc.Fourier(20), rng=0)
-        assert lift.dtype == np.float64
-        np.testing.assert_allclose(
-            lift.sums(on_torch(X), np.ones((50, 1))), lift.sums(X, np.ones((50, 1))), atol=1e-10
-        )

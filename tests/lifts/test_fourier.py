@@ -59,6 +59,18 @@ def test_feature_vectors_of_cosine_sine_pairs_have_unit_norm(sampling):
     np.testing.assert_allclose(lift.squared_norms(X), 1, rtol=1e-12)
 
 
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_float16_holds_the_frequencies_in_a_unit_of_their_own(sampling):
+    for kernel in (lc.Gaussian(1.0), lc.Matern(1.5, bandwidth=1.0)):
+        lift = draw_fourier_lift(kernel, 12, 1000, sampling=sampling, rng=np.random.default_rng(0))
+        directions, lengths = lift.factored()
+        np.testing.assert_array_equal(directions * lengths[:, None], lift.frequencies)
+        # Below 2⁻¹⁴ float16 has fewer bits.
+        apart = np.abs(directions.astype(np.float16) - directions)
+        assert apart.max() <= 2**-25
+        assert apart[np.abs(directions) >= 2**-14].max() == 0
+
+
 def test_orthogonal_frequencies_are_orthogonal_in_blocks():
     lift = draw_fourier_lift(
         lc.Gaussian(1.0), 5, 22, sampling="orthogonal", rng=np.random.default_rng(0)
@@ -66,7 +78,11 @@ def test_orthogonal_frequencies_are_orthogonal_in_blocks():
     W = lift.frequencies
     products = W @ W.T
     same_block = np.equal.outer(lift.groups, lift.groups) & ~np.eye(11, dtype=bool)
-    np.testing.assert_allclose(products[same_block], 0, atol=1e-12)
+    lengths = np.linalg.norm(W, axis=1)
+    # Rounding to 11 bits moves each of two frequencies by 2⁻¹² of its length at most.
+    np.testing.assert_array_less(
+        np.abs(products / np.outer(lengths, lengths))[same_block], 2.01 * 2**-12
+    )
     assert np.abs(products[np.not_equal.outer(lift.groups, lift.groups)]).min() > 1e-6
 
 

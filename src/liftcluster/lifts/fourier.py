@@ -175,7 +175,19 @@ def _choose_sampling(kernel: ShiftInvariant, d: int, sampling: str) -> str:
 def _draw(
     kernel: ShiftInvariant, n: int, d: int, sampling: str, rng: np.random.Generator
 ) -> tuple[FloatArray, IntArray]:
-    """n frequencies in d dimensions and the group of each."""
+    """n frequencies in d dimensions and the group of each.
+
+    They have 11 significant bits, which float16 holds: a product on the tensor cores of a GPU is
+    then exact, and every device has the same map. That moves a frequency by 2⁻¹² of itself at most.
+    """
+    W, groups = _draw_exactly(kernel, n, d, sampling, rng)
+    mantissa, exponent = np.frexp(W)
+    return np.ldexp(np.rint(mantissa * 2**11), exponent - 11), groups
+
+
+def _draw_exactly(
+    kernel: ShiftInvariant, n: int, d: int, sampling: str, rng: np.random.Generator
+) -> tuple[FloatArray, IntArray]:
     if sampling == "iid":
         return kernel.sample_spectrum(n, d, rng), np.arange(n)
     if sampling == "quasi":

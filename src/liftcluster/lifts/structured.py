@@ -73,6 +73,13 @@ class StructuredLift(TrigonometricLift):
         """(M, d) matrix of the fast transform, for devices, which are best at matrix products."""
         return np.asarray(self.phases(np.eye(self.d)).T)
 
+    def factored(self) -> tuple[FloatArray, FloatArray]:
+        """Directions of whole numbers; up to 1,024 dimensions float16 holds them exactly."""
+        ones = replace(self, lengths=np.full(len(self.lengths), self.padded**1.5))
+        whole = ones.frequencies
+        common = max(int(np.gcd.reduce(whole.astype(np.int64), axis=None)), 1)
+        return whole / common, self.lengths * (common / self.padded**1.5)
+
     def phases(self, U: Array) -> Array:
         n, p, M = len(U), self.padded, len(self.lengths)
         filled = np.zeros((n, p), dtype=U.dtype)

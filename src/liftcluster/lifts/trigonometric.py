@@ -18,6 +18,7 @@ from .._util.validation import as_points
 from .._util.warning import warn
 from ..kernels.shift_invariant import ShiftInvariant
 from ..partitions.stack import Rows, as_rows
+from ._gpu.device import memberships_on
 from ._gpu.fourier_features import DeviceFeatures
 from ._native import warn_if_missing
 from .base import FeatureLift, Lift, as_vectors, state_of_fields
@@ -66,6 +67,15 @@ class TrigonometricLift(FeatureLift):
     @abstractmethod
     def phases(self, U: Any) -> Any:
         """(n, M) phases of points in bandwidths from the centre, in their precision."""
+
+    def factored(self) -> tuple[FloatArray, FloatArray]:
+        """(M, d) directions that float16 holds, as far as it can, and (M,) lengths.
+
+        Their products are the frequencies. Here lengths are powers of two.
+        """
+        largest = np.abs(self.frequencies).max(axis=1, initial=0.0)
+        lengths = np.exp2(np.frexp(np.maximum(largest, np.finfo(np.float64).tiny))[1])
+        return self.frequencies / lengths[:, None], lengths
 
     @abstractmethod
     def feature_map(self) -> FeatureMap:
@@ -128,7 +138,9 @@ class TrigonometricLift(FeatureLift):
         return super().sums(points, R) if sums is None else sums
 
     def device_sums(self, X: Any, R: Any) -> FloatArray:
-        return self._of_pairs(self._on_device(X, lambda device: device.sums(X, R)))
+        members = memberships_on(X, R)
+        sums = self._on_device(X, lambda device: device.sums(X, members))
+        return members.scale(self._of_pairs(sums))
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
         sums = self._by_native_kernels(X, lambda native: map_sums(native, X, R))
@@ -146,9 +158,10 @@ class TrigonometricLift(FeatureLift):
     def _assign(self, X: Points, V: Any) -> IntArray:
         points = self.points(X, finite=False)
         V = as_vectors(V, self.n_components)
-        if on_device(points):
-            return super()._assign(points, V)
         pairs = self._to_pairs(V)
+        if on_device(points):
+            there = self._on_device(points, lambda device: device.assign(points, pairs))
+            return super()._assign(points, V) if there is None else there
         labels = self._by_native_kernels(points, lambda native: map_labels(native, points, pairs))
         return super()._assign(points, V) if labels is None else labels
 
@@ -174,7 +187,7 @@ class TrigonometricLift(FeatureLift):
         key = (str(X.device), str(X.dtype), np.dtype(dtype).name)
         if key not in self._device_features:
             self._device_features[key] = DeviceFeatures(
-                self.frequencies, self.kernel.scale, self.centre, X, dtype
+                self.frequencies, self.kernel.scale, self.centre, X, dtype, self.factored
             )
         return self._device_features[key].copy()
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._util.arrays import add_up, is_constant, to_numpy
+from .._util.arrays import add_up, constant_array, is_constant, to_numpy
 from .._util.typing import Array, FloatArray, IntArray, Sparse
 from .._util.validation import as_weights
 from .._util.warning import warn
@@ -27,6 +27,7 @@ from .labels import (
     read_only,
     renumber,
 )
+from .on_device import DeviceLabels, encode_on_device
 
 EMPTY_SHARE = 1e-30  # share of the weight up to which a cluster counts as empty
 
@@ -68,6 +69,8 @@ class Partition:
     names: tuple[Hashable, ...]
     weights: FloatArray = field(repr=False)  # (n,)
 
+    device_codes: ClassVar[Any] = None  # of a hard partition, if they were given on a device
+
     @classmethod
     def from_labels(
         cls, labels: Any, weights: Any = None, noise: Iterable[Any] = DEFAULT_NOISE
@@ -84,6 +87,9 @@ class Partition:
         noise : iterable
             Labels that mean "in no cluster". NaN, None and masked entries always do.
         """
+        plain = weights is None and noise is DEFAULT_NOISE
+        if plain and (found := encode_on_device([labels])) is not None:
+            return DevicePartition(found[0])
         codes, names = encode_labels(labels, noise)
         w = as_weights(weights, len(codes))
         if not names:
@@ -195,6 +201,40 @@ class Partition:
         return f"Partition({kind}, n={self.n}, k={self.k}{noise})"
 
 
+class DevicePartition(Partition):
+    """A hard partition of points of equal weight that was given as labels on a device.
+
+    Its codes are copied to main memory when something there needs them.
+    """
+
+    def __init__(self, labels: DeviceLabels) -> None:
+        vars(self).update(
+            device_codes=labels.codes,
+            names=labels.names,
+            weights=constant_array(1.0, int(labels.codes.shape[0])),
+            cluster_weights=read_only(labels.counts.astype(np.float64)),
+        )
+
+    @cached_property
+    def assignment(self) -> IntArray:
+        return np.asarray(read_only(to_numpy(self.device_codes).astype(np.int32)))
+
+    @property
+    def n(self) -> int:
+        return int(self.device_codes.shape[0])
+
+    @property
+    def is_hard(self) -> bool:
+        return True
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.n)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Partition, (self.assignment, self.names, np.ones(self.n))
+
+
 def as_partition(obj: Any, weights: Any = None) -> Partition:
     """A Partition from labels, a membership matrix or a Partition.
 
@@ -241,6 +281,8 @@ def as_partitions(obj: Any, weights: Any = None) -> dict[Hashable, Partition]:
         named = {0: obj}
     if not named:
         raise ValueError("no partitions were given; pass at least one")
+    if weights is None and (found := encode_on_device([*named.values()])) is not None:
+        return dict(zip(named, map(DevicePartition, found), strict=True))
     return {name: as_partition(p, weights) for name, p in named.items()}
 
 

@@ -44,7 +44,8 @@ def lift_points(
             "take a smaller n_components, or clusterings with fewer clusters",
         )
         points[:] = [lift.at(X, keep=keep) for X, _ in samples]
-        return np.concatenate([at.sums(R) for at, (_, R) in zip(points, samples, strict=True)])
+        sums = [at.sums(R) for at, (_, R) in zip(points, samples, strict=True)]
+        return sums[0] if len(sums) == 1 else np.concatenate(sums)
 
     if lifting.is_fitted:
         lift = lifting.fitted_lift([X for X, _ in samples])

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._util.arrays import full_precision, is_constant, namespace, send, to_numpy
+from ..._util.arrays import fetch, full_precision, is_constant, namespace, send
 from ..._util.typing import FloatArray
 from ...partitions.stack import MatrixRows, Rows, as_rows
+
+if TYPE_CHECKING:
+    from ...partitions.partition import Partition
 
 _BLOCK_BYTES = 2**30  # of float64 features in a block: enough to keep a GPU busy
 
@@ -24,10 +27,17 @@ class Members:
     codes: tuple[Any, ...] = ()  # (n,) cluster of each point by partition, where all are hard
     sizes: tuple[int, ...] = ()  # k of each partition
     weights: tuple[Any, ...] = ()  # (n,) in these units; None where all are equal
+    counts: tuple[FloatArray, ...] = ()  # points of each cluster, by partition, where known
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.rows.shape
+
+    @property
+    def largest(self) -> tuple[int, ...]:
+        """The largest cluster of each partition, -1 for one that leaves points out."""
+        n = self.shape[0]
+        return tuple(int(c.argmax()) if c.sum() == n else -1 for c in self.counts)
 
     def block(self, rows: slice, Z: Any) -> Any:
         """(b, s) dense memberships of some points, with the dtype and on the device of Z."""
@@ -49,7 +59,9 @@ class Members:
 
     def scale(self, sums: Any) -> FloatArray:
         """Sums in main memory, in the original units of the weights."""
-        return np.asarray(to_numpy(sums) * self.units[:, None])
+        if (self.units != 1).any():
+            sums = sums * send(self.units, sums)[:, None]
+        return fetch(sums)
 
 
 def memberships_on(X: Any, R: Any) -> Members:
@@ -62,12 +74,23 @@ def memberships_on(X: Any, R: Any) -> Members:
         return Members(R, np.full(R.shape[1], largest or 1.0))
     parts = list(R.partitions.values())
     sizes = tuple(p.k for p in parts)
-    units = np.repeat([float(p.weights.max()) for p in parts], sizes)
+    largest = [float(p.weights[0] if is_constant(p.weights) else p.weights.max()) for p in parts]
+    units = np.repeat(largest, sizes)
     if not all(p.is_hard for p in parts):
         return Members(R, units)
-    codes = tuple(send(p.assignment.astype(np.min_scalar_type(-1 - p.k)), X) for p in parts)
+    codes = tuple(_codes_on(X, p) for p in parts)
     weights = [None if is_constant(p.weights) else p.weights / p.weights.max() for p in parts]
-    return Members(R, units, codes, sizes, tuple(w if w is None else send(w, X) for w in weights))
+    counts = tuple(np.rint(p.cluster_weights / w) for p, w in zip(parts, largest, strict=True))
+    sent = tuple(w if w is None else send(w, X) for w in weights)
+    return Members(R, units, codes, sizes, sent, counts)
+
+
+def _codes_on(X: Any, partition: Partition) -> Any:
+    """Codes of the clusters on the device of X, in the smallest integer type."""
+    codes = partition.device_codes
+    if codes is not None and namespace(codes) is namespace(X) and codes.device == X.device:
+        return codes
+    return send(partition.assignment.astype(np.min_scalar_type(-1 - partition.k)), X)
 
 
 def row_blocks_on(X: Any, width: int) -> Iterator[slice]:

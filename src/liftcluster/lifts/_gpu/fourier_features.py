@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -9,22 +10,29 @@ import numpy as np
 
 from ..._util.arrays import namespace, send, without_gradients
 from ..._util.typing import FloatArray
-from .device import memberships_on, row_blocks_on, row_units
-from .triton_sums import try_triton_sums
+from .device import Members, row_blocks_on, row_units
+from .fused import FusedFeatures, can_use_kernels_for, try_fused
 
 
 class DeviceFeatures:
     """(cos t₁, …, cos t_M, sin t₁, …, sin t_M) of the phases t = ω·(x − centre), in one precision.
 
-    Frequencies and centre are transferred once. ``max_coordinate`` is the largest distance of a
+    Frequencies and centre are transferred once. ``factored`` gives the frequencies as directions
+    of few bits and lengths, for the fused kernels. ``max_coordinate`` is the largest distance of a
     coordinate from the centre so far; reading it waits for the device.
     """
 
     def __init__(
-        self, frequencies: FloatArray, scale: float, centre: FloatArray, X: Any, dtype: Any
+        self,
+        frequencies: FloatArray,
+        scale: float,
+        centre: FloatArray,
+        X: Any,
+        dtype: Any,
+        factored: Callable[[], tuple[FloatArray, FloatArray]],
     ) -> None:
         xp = namespace(X)
-        single = dtype == np.float32
+        self._scale, single = scale, dtype == np.float32
         self.dtype = xp.float32 if single else xp.float64
         # In float32 the frequencies are divided by the unit of length, which saves a pass.
         self.unit, W = (1.0, frequencies / scale) if single else (scale, frequencies)
@@ -37,6 +45,9 @@ class DeviceFeatures:
         self.high = send(high, X, self._centring_dtype)
         self.low = send(centre - high, X, self._centring_dtype)
         self._max_coordinate: Any = None
+        self._fused: FusedFeatures | None = None
+        if single and can_use_kernels_for(X):
+            self._fused = FusedFeatures(*factored(), scale, self.high, self.low)
 
     def copy(self) -> DeviceFeatures:
         """The same map with ``max_coordinate`` reset."""
@@ -57,11 +68,17 @@ class DeviceFeatures:
         xp = namespace(X)
         U = (xp.astype(X, self._centring_dtype, copy=False) - self.high) - self.low
         values = without_gradients(U)
-        largest = xp.maximum(xp.max(values), -xp.min(values))
-        previous = self._max_coordinate
-        self._max_coordinate = largest if previous is None else xp.maximum(previous, largest)
+        self._reach(xp.maximum(xp.max(values), -xp.min(values)))
         U = xp.astype(U, self.dtype, copy=False)
         return U if self.unit == 1 else U / self.unit
+
+    def _reach(self, largest: Any) -> None:
+        previous = self._max_coordinate
+        if previous is not None and isinstance(largest, float):
+            largest = max(float(previous), largest)
+        elif previous is not None:
+            largest = namespace(largest).maximum(previous, largest)
+        self._max_coordinate = largest
 
     def phases(self, X: Any) -> Any:
         return self.centred(X) @ self.weights
@@ -71,31 +88,50 @@ class DeviceFeatures:
         xp, T = namespace(X), self.phases(X)
         return xp.concat([xp.cos(T), xp.sin(T)], axis=1)
 
-    def sums(self, X: Any, R: Any) -> FloatArray:
-        """Rᵀφ(X), (s, 2M), without concatenating cosines and sines."""
-        xp, members = namespace(X), memberships_on(X, R)
-        if self.dtype == xp.float32:
-            total = try_triton_sums(self.centred, self.weights, X, members)
+    def sums(self, X: Any, members: Members) -> Any:
+        """Rᵀφ(X), (s, 2M) on the device, without concatenating cosines and sines."""
+        fused, xp = self._fused, namespace(X)
+        if fused is not None:
+            total = self._try(lambda: fused.sums(without_gradients(X), members))
             if total is not None:
-                return members.scale(total)
+                return total
         total = 0.0
         for rows in row_blocks_on(X, self.n_phases):
             T = self.phases(X[rows, ...])
             M = members.transposed(rows, T)
             part = xp.concat([M @ xp.cos(T), M @ xp.sin(T)], axis=1)
             total = xp.astype(part, xp.float64) + total
-        return members.scale(total)
+        return total
 
     def scores(self, X: Any, V: FloatArray) -> Any:
         """φ(X)Vᵀ, (n, k) in float64 on the device of X."""
-        xp, M = namespace(X), self.n_phases
+        fused, xp, M = self._fused, namespace(X), self.n_phases
         units = row_units(V)
-        cosines, sines = (
-            send((part / units[:, None]).T, X, self.dtype) for part in (V[:, :M], V[:, M:])
-        )
+        V = V / units[:, None]
+        if fused is not None:
+            there = self._try(lambda: fused.scores(without_gradients(X), V, np.ones(len(V))))
+            if there is not None:
+                return xp.astype(there, xp.float64) * send(units, X)
+        cosines, sines = (send(part.T, X, self.dtype) for part in (V[:, :M], V[:, M:]))
         found = []
         for rows in row_blocks_on(X, M):
             T = self.phases(X[rows, ...])
             block = xp.cos(T) @ cosines + xp.sin(T) @ sines
             found.append(xp.astype(block, xp.float64) * send(units, X))
         return xp.concat(found, axis=0)
+
+    def assign(self, X: Any, V: FloatArray) -> Any | None:
+        """The position of the largest score of each point; None where that takes all scores."""
+        fused, units = self._fused, row_units(V)
+        if fused is None:
+            return None
+        V, units = V / units[:, None], units / units.max()
+        return self._try(lambda: fused.assign(without_gradients(X), V, units))
+
+    def _try(self, function: Callable[[], tuple[Any, float]]) -> Any | None:
+        """What the fused kernels compute, with the largest coordinate; None where they cannot."""
+        found = try_fused(function)
+        if found is None:
+            return None
+        self._reach(found[1] * self._scale)
+        return found[0]

@@ -1,0 +1,347 @@
+"""Sums and scores of Fourier features on NVIDIA GPUs by fused Triton kernels.
+
+Triton is installed with xp. Without it, with weights or soft memberships,
+:mod:`~liftcluster.lifts._gpu.fourier_features` computes them in steps.
+
+Fast: points and features are rounded to float16, which costs a relative error of about
+2·10⁻⁴ (1 + r) / (√n ‖μ‖) in the sum of a cluster of n points with mean embedding μ, where r is the
+root mean square of the distances from the centre in bandwidths; 3·10⁻⁴ where all points are copies
+of one. Precise: each is two float16, and the error that of float32. Sums are computed precisely
+where the fast ones would be off by more than a tenth of what random features are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..._util.arrays import has_tensor_cores, namespace, send
+from ..._util.typing import FloatArray
+from ..._util.warning import warn
+from .columns import Columns, lay_out
+
+if TYPE_CHECKING:
+    from .device import Members
+
+_PARTITIONS, _CLUSTERS = 64, 1024  # more are summed in steps: tiles would repeat all features
+_UNITS = 64.0  # of a float16 number in a bandwidth: it holds a thousand of them
+_NARROW = 128  # coordinates whose products with a frequency stay in registers
+_POINTS, _PHASES = 64, 64  # of one step of a kernel
+_ROWS = 256  # labels of one program
+_SCORED, _TILE = 128, 64  # points and vectors of one program
+# Points that are summed in float32, which the tensor cores truncate.
+_FAST_CHUNK, _PRECISE_CHUNK = 16384, 4096
+_BATCH_BYTES = 2**30  # of points, products and sums of chunks at a time
+_FEW = 2**14  # points that are summed precisely in no time
+_ERROR, _TOLERATED = 2e-4, 1e-4
+
+_failed = False  # do not try again after a failure
+
+
+class Unfit(Exception):
+    """The kernels do not apply."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """Frequencies as float16 for one precision, and the form of the points that they multiply."""
+
+    matrix: Any  # (n_phases, width)
+    step: int  # columns of a part
+    parts: int
+    low_part: int
+
+    @property
+    def width(self) -> int:
+        return int(self.matrix.shape[1])
+
+    @property
+    def is_narrow(self) -> bool:
+        return self.width <= _NARROW
+
+
+class FusedFeatures:
+    """The features of one lift on one GPU, in float16 with sums in float32 and totals in float64.
+
+    Parameters
+    ----------
+    directions, lengths : (M, d) and (M,) arrays
+        The frequencies in units of 1/bandwidth are lengths times directions, which have few bits.
+    bandwidth : float
+    high, low : (d,) arrays on the device
+        The centre.
+    """
+
+    def __init__(
+        self, directions: FloatArray, lengths: FloatArray, bandwidth: float, high: Any, low: Any
+    ) -> None:
+        self.n_phases, self.d = directions.shape
+        self.padded = -(-self.n_phases // _PHASES) * _PHASES
+        self._directions = directions
+        self._high, self._low = high, low
+        self._scale = _UNITS / bandwidth
+        radians = np.zeros(self.padded, dtype=np.float32)
+        radians[: self.n_phases] = lengths / _UNITS
+        self._radians = send(radians, high)
+        self._weights: dict[bool, _Weights] = {}
+        self._sent: WeakKeyDictionary[Columns, list[Any]] = WeakKeyDictionary()
+
+    def _weights_for(self, precise: bool) -> _Weights:
+        if precise not in self._weights:
+            self._weights[precise] = self._make_weights(precise)
+        return self._weights[precise]
+
+    def _make_weights(self, precise: bool) -> _Weights:
+        """(high | high | low) of the frequencies, for (high | low | high) of the points."""
+        rounded = self._directions.astype(np.float16)
+        rest = self._directions - rounded
+        parts = [rounded, *([rounded] if precise else []), *([rest] if rest.any() else [])]
+        step = -(-self.d // 8) * 8
+        width = step * len(parts)
+        if width <= _NARROW:
+            width = max(1 << (width - 1).bit_length(), 16)
+        W = np.zeros((self.padded, width), dtype=np.float16)
+        for i, part in enumerate(parts):
+            W[: self.n_phases, i * step : i * step + self.d] = part
+        return _Weights(send(W, self._high), step, len(parts), 1 if precise else -1)
+
+    def sums(self, X: Any, members: Members) -> tuple[Any, float]:
+        """(s, 2M) sums in float64 on the device, and the largest coordinate relative to the centre.
+
+        The latter is in bandwidths, infinite if a coordinate is not finite.
+        """
+        _check_memberships(members)
+        counts = np.concatenate(members.counts)
+        if len(X) > _FEW and _ERROR / math.sqrt(max(counts.min(), 1.0)) < _TOLERATED:
+            unit = send(1 / np.sqrt(self.n_phases * counts), X)  # before the device is busy
+            sums, extent = self._sums(X, members, precise=False)
+            largest, error = self._look_at(sums, extent, len(X), unit)
+            if error < _TOLERATED or not math.isfinite(largest):
+                return sums, largest
+        sums, extent = self._sums(X, members, precise=True)
+        return sums, float(extent[0])
+
+    def _look_at(self, sums: Any, extent: Any, n: int, unit: Any) -> tuple[float, float]:
+        """The largest coordinate, and the error by rounding to float16 in the worst cluster."""
+        shortest = (sums.norm(dim=1) * unit).min()
+        largest, squares, least = namespace(sums).stack([*extent, shortest]).tolist()
+        radius = math.sqrt(squares / n)
+        return largest, _ERROR * (1 + radius) / least if least else math.inf
+
+    def _sums(self, X: Any, members: Members, *, precise: bool) -> tuple[Any, Any]:
+        xp, kernels, weights, n = namespace(X), _kernels(), self._weights_for(precise), len(X)
+        columns = lay_out(members.sizes, members.largest)
+        if columns not in self._sent:
+            arrays = columns.first, columns.bits, columns.expand
+            self._sent[columns] = [send(array, X) for array in arrays]
+        first, bits, expand = self._sent[columns]
+        labels = xp.stack(list(members.codes))
+        chunk = _PRECISE_CHUNK if precise or not weights.is_narrow else _FAST_CHUNK
+        width = columns.tiles * columns.tile
+        held = 2 * weights.width + 4 * columns.words + 8 * self.padded * width // chunk
+        if not weights.is_narrow:
+            held += 4 * self.padded
+        batch = max(_BATCH_BYTES // held // chunk, 1) * chunk
+        total = X.new_zeros((2 * self.padded, width), dtype=xp.float64)
+        extents = []
+        for start in range(0, n, batch):
+            size = min(batch, n - start)
+            chunks = -(-size // chunk)
+            source, extent = self._source(
+                X[start : start + size], weights, chunks * chunk, chunks, chunk
+            )
+            extents.append(extent)
+            words = X.new_empty((chunks * chunk, columns.words), dtype=xp.int32)
+            kernels.pack_labels[(chunks * chunk // _ROWS,)](
+                labels[:, start:],
+                first,
+                bits,
+                words,
+                size,
+                labels.stride(0),
+                chunks,
+                PARTITIONS=len(labels),
+                WORDS=columns.words,
+                CHUNK=chunk,
+                ROWS=_ROWS,
+            )
+            parts = X.new_empty((chunks, 2 * self.padded, width), dtype=xp.float32)
+            kernels.sum_features[(self.padded // _PHASES * (1 + precise), chunks, columns.tiles)](
+                source,
+                weights.matrix,
+                self._radians,
+                words,
+                parts,
+                self.padded,
+                WIDTH=weights.width if weights.is_narrow else 16,
+                STORED=not weights.is_narrow,
+                PRECISE=precise,
+                TILE=columns.tile,
+                WORDS=columns.words,
+                CHUNK=chunk,
+                POINTS=_POINTS,
+                PHASES=_PHASES,
+                num_warps=4,
+                **(_registers(weights, precise) if X.is_cuda else {}),
+            )
+            kernels.add_parts[(total.numel() // 128,)](
+                parts, total, chunks, total.numel(), ROWS=16, BLOCK=128, num_warps=8
+            )
+        sums = (expand @ total.T).view(-1, 2, self.padded)[:, :, : self.n_phases]
+        return sums.reshape(len(sums), -1), _joined(extents)
+
+    def _source(
+        self, X: Any, weights: _Weights, rows: int, chunks: int = 1, chunk: int = 64
+    ) -> tuple[Any, Any]:
+        """The points as float16, or in many dimensions their products with the frequencies.
+
+        They are spread over chunks; one chunk leaves them in order.
+        """
+        xp, X = namespace(X), X.contiguous()
+        halves = X.new_empty((rows, weights.width), dtype=xp.float16)
+        last = weights.width - (weights.parts - 1) * weights.step
+        columns = 1 << (max(self.d, weights.step, last) - 1).bit_length()
+        at_once = min(max(2048 // columns, 1), 64)  # which divides the rows
+        extent = X.new_empty((rows // at_once, 2), dtype=xp.float32)
+        _kernels().halve_points[(rows // at_once,)](
+            X,
+            self._high,
+            self._low,
+            halves,
+            extent,
+            len(X),
+            self.d,
+            self._scale,
+            1 / _UNITS,
+            chunks,
+            STEP=weights.step,
+            WIDTH=weights.width,
+            PARTS=weights.parts,
+            LOW_PART=weights.low_part,
+            CHUNK=chunk,
+            ROWS=at_once,
+            COLUMNS=columns,
+        )
+        if weights.is_narrow:
+            return halves, extent
+        if X.is_cuda:
+            return xp.mm(halves, weights.matrix.T, out_dtype=xp.float32), extent
+        return halves.float() @ weights.matrix.float().T, extent
+
+    def scores(self, X: Any, V: FloatArray, units: FloatArray) -> tuple[Any, float]:
+        """(n, k) precise inner products with vectors of 2M numbers, and the largest coordinate.
+
+        In float32 on the device; ``V`` has numbers up to 1, in these units.
+        """
+        return self._scores(X, V, units, precise=True, best=False)
+
+    def assign(self, X: Any, V: FloatArray, units: FloatArray) -> tuple[Any, float]:
+        """(n,) position of the largest score of each point, and the largest coordinate."""
+        if len(V) <= _TILE:
+            return self._scores(X, V, units, precise=False, best=True)
+        scores, largest = self._scores(X, V, units, precise=False, best=False)
+        return scores.argmax(dim=1), largest
+
+    def _scores(
+        self, X: Any, V: FloatArray, units: FloatArray, *, precise: bool, best: bool
+    ) -> tuple[Any, float]:
+        xp, kernels, weights = namespace(X), _kernels(), self._weights_for(precise)
+        n, k = len(X), len(V)
+        tile = min(max(1 << (k - 1).bit_length(), 16), _TILE)
+        width = -(-k // tile) * tile
+        pairs = send(V, X).view(k, 2, -1).permute(1, 2, 0)
+        vectors = xp.zeros((2, 2, self.padded, width), dtype=xp.float16, device=X.device)
+        vectors[0, :, : self.n_phases, :k] = pairs
+        vectors[1, :, : self.n_phases, :k] = pairs - vectors[0, :, : self.n_phases, :k]
+        sent_units = send(np.pad(units, (0, width - k)).astype(np.float32), X)
+        held = 2 * weights.width + 4 * width + (0 if weights.is_narrow else 4 * self.padded)
+        batch = max(_BATCH_BYTES // held // _SCORED, 1) * _SCORED
+        found, extents = [], []
+        for start in range(0, n, batch):
+            size = min(batch, n - start)
+            blocks = -(-size // _SCORED)
+            source, extent = self._source(X[start : start + size], weights, blocks * _SCORED)
+            extents.append(extent)
+            shape, dtype = ((), xp.int64) if best else ((width,), xp.float32)
+            out = X.new_empty((blocks * _SCORED, *shape), dtype=dtype)
+            kernels.score_points[(blocks, width // tile)](
+                source,
+                weights.matrix,
+                self._radians,
+                vectors,
+                sent_units,
+                out,
+                self.padded,
+                k,
+                WIDTH=weights.width if weights.is_narrow else 16,
+                STORED=not weights.is_narrow,
+                PRECISE=precise,
+                BEST=best,
+                POINTS=_SCORED,
+                PHASES=_PHASES,
+                COLUMNS=tile,
+                num_warps=4,
+            )
+            found.append(out[:size] if best else out[:size, :k])
+        return _one(found), float(_joined(extents)[0])
+
+
+def can_use_kernels_for(X: Any) -> bool:
+    """Whether the kernels can be used for points on this device."""
+    return not _failed and has_tensor_cores(X) and _kernels() is not None
+
+
+def try_fused(function: Any) -> Any | None:
+    """What the function returns, or None, with a warning, where Triton fails."""
+    global _failed
+    try:
+        return function()
+    except Unfit:
+        return None
+    except Exception as error:  # Triton raises many types
+        _failed = "memory" not in str(error).lower()
+        warn(
+            f"a Triton kernel failed ({type(error).__name__}: {error}); features are computed in "
+            "several steps instead",
+            RuntimeWarning,
+        )
+        return None
+
+
+def _check_memberships(members: Members) -> None:
+    """Raise Unfit unless memberships are labels of points of equal weight, and not too many."""
+    hard = 0 < len(members.codes) <= _PARTITIONS and all(w is None for w in members.weights)
+    if not hard or members.shape[1] > _CLUSTERS:
+        raise Unfit
+
+
+def _registers(weights: _Weights, precise: bool) -> dict[str, int]:
+    """Room for three programs on a multiprocessor, where the numbers of one fit."""
+    fits = weights.is_narrow and weights.width <= 64 and not precise
+    return {"maxnreg": 168} if fits else {}
+
+
+def _joined(extents: list[Any]) -> Any:
+    """Largest coordinate and sum of squares of all batches, in bandwidths."""
+    extent = _one(extents)
+    return namespace(extent).stack([extent[:, 0].max(), extent[:, 1].sum()])
+
+
+def _one(parts: list[Any]) -> Any:
+    """The parts one after another."""
+    return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=0)
+
+
+@cache
+def _kernels() -> Any:
+    """The module of kernels, or None without Triton."""
+    try:
+        from . import _triton
+    except ImportError:
+        return None
+    return _triton

@@ -1,0 +1,114 @@
+"""Labels on a device, encoded there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._util.arrays import (
+    has_tensor_cores,
+    namespace,
+    on_device,
+    send,
+    to_numpy,
+)
+from .._util.typing import IntArray
+
+_MOST_VALUES = 2**12  # in the range of the labels; more are encoded in main memory
+_NOISE = -1
+_SMALL = 128  # values that the kernel tells apart: noise, 0 to 125, others
+_BLOCK = 4096  # labels of one program
+
+
+class DeviceLabels(NamedTuple):
+    """A partition of points of equal weight, with codes on a device."""
+
+    codes: Any  # (n,), -1 for noise
+    names: tuple[int, ...]
+    counts: IntArray  # (k,)
+
+
+def encode_on_device(labels: Sequence[Any]) -> list[DeviceLabels] | None:
+    """Codes of (n,) arrays of integers on one device; None where that is not possible.
+
+    All are encoded together, so that the host does not wait for the device for each of them.
+    """
+    if not labels or not all(map(on_device, labels)):
+        return None
+    kinds = {(a.dtype, a.shape, str(a.device)) for a in labels}
+    xp = namespace(labels[0])
+    if len(kinds) > 1 or labels[0].ndim != 1 or not len(labels[0]) or not hasattr(xp, "bincount"):
+        return None
+    if labels[0].dtype not in (xp.int8, xp.int16, xp.int32, xp.int64, xp.uint8):
+        return None
+    L = xp.stack(list(labels))
+    found = _encode_small(L) if has_tensor_cores(L) and _kernel() is not None else None
+    return _encode(L) if found is None else found
+
+
+def _encode_small(L: Any) -> list[DeviceLabels] | None:
+    """The same by one kernel for labels from -1 to 125; None where there are others."""
+    xp, (m, n) = namespace(L), L.shape
+    codes = xp.empty((m, n), dtype=xp.int8, device=L.device)
+    counts = xp.zeros((m, _SMALL), dtype=xp.int32, device=L.device)
+    grid = (-(-n // _BLOCK), m)
+    _kernel()[grid](L, codes, counts, n, VALUES=_SMALL, BLOCK=_BLOCK, num_warps=8)
+    found = to_numpy(counts)
+    if found[:, -1].any():
+        return None
+    return [_from_labels(own, count[1:]) for own, count in zip(codes, found, strict=True)]
+
+
+def _from_labels(labels: Any, counts: IntArray) -> DeviceLabels:
+    """The partition from labels as int8 and the numbers of the labels 0, 1, …"""
+    k = int(np.count_nonzero(counts))
+    if k and counts[:k].all():  # no label is missing, so that labels are codes
+        return DeviceLabels(labels, tuple(range(k)), counts[:k])
+    return _partition(namespace(labels).astype(labels, namespace(labels).int64), 0, counts)
+
+
+def _encode(L: Any) -> list[DeviceLabels] | None:
+    """The same by steps; None for labels from a large range."""
+    xp, m = namespace(L), len(L)
+    L = xp.astype(L, xp.int64, copy=False)
+    lowest, highest = to_numpy(xp.stack([xp.min(L, axis=1), xp.max(L, axis=1)]))
+    width = int((highest - lowest).max()) + 1
+    if width > _MOST_VALUES:
+        return None
+    L = L - send(lowest, L)[:, None]
+    row = send(np.arange(m) * width, L)[:, None]
+    counts = to_numpy(xp.bincount(xp.reshape(L + row, (-1,)), minlength=m * width))
+    parts = zip(L, lowest, counts.reshape(m, width), strict=True)
+    return [_partition(position, int(low), count) for position, low, count in parts]
+
+
+def _partition(position: Any, low: int, counts: IntArray) -> DeviceLabels:
+    """The partition from labels minus ``low``, and the numbers of the labels from ``low`` on.
+
+    A negative position is noise, which may also be among the labels.
+    """
+    xp, values = namespace(position), low + np.flatnonzero(counts)
+    values = values[values != _NOISE]
+    if not len(values):
+        raise ValueError(
+            f"every one of the {len(position)} labels is noise; a partition needs at least one "
+            "cluster"
+        )
+    table = np.full(len(counts) + 1, -1)  # the last entry is for the position -1
+    table[values - low] = np.arange(len(values))
+    small = xp.int8 if len(values) < 2**7 else xp.int16
+    codes = xp.astype(send(table, position)[position], small)
+    return DeviceLabels(codes, tuple(values.tolist()), counts[values - low])
+
+
+@cache
+def _kernel() -> Any:
+    """The kernel, or None without Triton."""
+    try:
+        from ._triton import encode_labels
+    except ImportError:
+        return None
+    return encode_labels
