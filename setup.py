@@ -8,6 +8,12 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 
 SOURCES = Path("src/liftcluster/lifts/_native")
+# -Wno-psabi: wide vectors never cross a call, so their calling convention is idle talk.
+OPTIONS = {
+    "extra_compile_args": ["-O3", "-std=gnu11", "-fvisibility=hidden", "-Wno-psabi"],
+    "py_limited_api": True,
+    "optional": True,  # without a compiler NumPy does the work
+}
 
 
 class BuildExtension(build_ext):
@@ -44,11 +50,13 @@ setup(
             "liftcluster.lifts._native._kernels",
             sources=[path.as_posix() for path in sorted(SOURCES.glob("*.c"))],
             depends=[path.as_posix() for path in sorted(SOURCES.glob("*.h"))],
-            # -Wno-psabi: wide vectors never cross a call, so their calling convention is idle talk.
-            extra_compile_args=["-O3", "-std=gnu11", "-fvisibility=hidden", "-Wno-psabi"],
-            py_limited_api=True,
-            optional=True,  # without a compiler NumPy does the work
-        )
+            **OPTIONS,
+        ),
+        Extension(
+            "liftcluster.partitions._counting",
+            sources=["src/liftcluster/partitions/_counting.c"],
+            **OPTIONS,
+        ),
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
     cmdclass={"build_ext": BuildExtension, "bdist_wheel": Wheel},

@@ -21,11 +21,13 @@ ASSETS = {
     for folder, ending in (
         ("viz/report/assets", "*"),
         ("lifts/_native", "*.[ch]"),
+        ("partitions", "*.c"),
         (".", "py.typed"),
     )
     for path in (ROOT / "src" / "liftcluster" / folder).glob(ending)
 }
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
+COMPILED = ("liftcluster/lifts/_native/_kernels.", "liftcluster/partitions/_counting.")
 BESIDES = {"LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "setup.py"}
 EXAMPLES = {"examples/flowers.csv", "examples/make_flowers.py"}
 
@@ -44,11 +46,11 @@ def check_wheel(path: str, *, compiled: bool) -> None:
     if not any(name.endswith("/LICENSE") for name in names):
         sys.exit(f"{path} lacks the licence")
     extra = {n for n in names if n not in wanted and ".dist-info/" not in n}
-    kernels = {n for n in extra if n.startswith("liftcluster/lifts/_native/_kernels.")}
+    kernels = {n for n in extra if n.startswith(COMPILED)}
     sources = {n for n in extra if n.endswith((".c", ".h"))}
     if unknown := extra - kernels - sources:
         sys.exit(f"{path} holds what it should not: {sorted(unknown)}")
-    built = any(name.endswith((".so", ".pyd")) for name in kernels)
+    built = sum(name.endswith((".so", ".pyd")) for name in kernels) == len(COMPILED)
     plain = path.endswith("-py3-none-any.whl")
     if (built, plain) != (compiled, not compiled):
         sys.exit(f"{path}: kernels {built}, for any platform {plain}; expected {compiled} kernels")

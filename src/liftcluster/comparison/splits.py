@@ -62,8 +62,8 @@ class Split:
         back = np.empty(len(self.first), dtype=np.intp)  # position among the parts in a row
         back[self.first], back[~self.first] = np.arange(a.n), np.arange(a.n, a.n + b.n)
         if a.is_hard and b.is_hard:
-            shifted = np.where(b.assignment < 0, -1, b.assignment + a.k)
-            assignment: Any = np.concatenate([a.assignment, shifted]).astype(np.int32)[back]
+            shifted = np.where(b.labels < 0, -1, b.labels + a.k)
+            assignment: Any = np.concatenate([a.labels, shifted]).astype(np.int32)[back]
         else:
             blocks = sp.block_diag([a.memberships, b.memberships], format="csr")
             assignment = sp.csr_array(blocks)[back, :]

@@ -13,10 +13,10 @@ import scipy.sparse as sp
 
 from .._util.arrays import is_constant
 from .._util.typing import Array, FloatArray, IntArray, Sparse
+from .counting import count_pairs
 from .partition import Partition
 
 _SMALL_TABLE = 2**16  # cells; tables up to this size are dense for any number of points
-_BLOCK = 2**16  # points counted at a time: their codes stay in cache
 _EXACT_FLOAT = 2**53  # integers up to here are exact in float64
 _EXACT_SQUARE = isqrt(2**63 - 1)  # the squares of up to this many points fit into int64
 # Expected pair counts are differences of sums of squares: fewer pairs per point than this are
@@ -254,21 +254,14 @@ def are_integers(weights: FloatArray) -> bool:
 
 def _hard_table(a: Partition, b: Partition) -> Any:
     """Counts, or sums of weights, in O(n) without sorting."""
-    cells = (a.k + 1) * (b.k + 1)  # noise has the first row and the first column
-    if cells > max(4 * a.n, _SMALL_TABLE):
+    shape = a.k + 1, b.k + 1  # noise has the first row and the first column
+    if shape[0] * shape[1] > max(4 * a.n, _SMALL_TABLE):
         both = a.is_clustered & b.is_clustered
         where = a.labels[both], b.labels[both]
         return sp.coo_array((a.weights[both], where), shape=(a.k, b.k)).tocsr()
     unit = is_constant(a.weights) and bool((a.weights[:1] == 1).all())
-    sums = np.zeros(cells, dtype=np.int64 if unit else np.float64)
-    size = max(_BLOCK, cells)  # adding the counts of a block must not cost more than counting
-    for start in range(0, a.n, size):
-        block = slice(start, start + size)
-        code = a.labels[block] * np.int64(b.k + 1)
-        code += b.labels[block]
-        code += b.k + 2
-        sums += np.bincount(code, None if unit else a.weights[block], minlength=cells)
-    return sums.reshape(a.k + 1, b.k + 1)[1:, 1:]
+    codes = a.assignment, b.assignment
+    return count_pairs(*codes, shape, None if unit else a.weights)[1:, 1:]
 
 
 def _self_pairs(a: Partition, b: Partition) -> tuple[float, float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from .._util.arrays import to_numpy
 from .._util.typing import Array, FloatArray, IntArray, Sparse
 from .._util.validation import as_numbers
+from .counting import encode_range, group_labels, translate
 
 DEFAULT_NOISE = (-1, None, math.nan)
 # Sums of memberships computed in float32 miss one by a few 1e-7; larger errors are mistakes.
@@ -19,18 +20,31 @@ _SUM_TOLERANCE = 1e-5
 _DENSE_RANGE = 2**16  # integer labels in a range this small are not sorted
 
 
-def encode_labels(labels: Any, noise: Iterable[Any]) -> tuple[IntArray, tuple[Hashable, ...]]:
-    """Return codes in 0 … k-1, with -1 for noise, and the names of the codes.
+class Encoding(NamedTuple):
+    """Labels as codes in 0 … k-1, with -1 for noise."""
+
+    codes: IntArray  # (n,) of the smallest type
+    names: tuple[Hashable, ...]  # (k,) of the codes
+    counts: IntArray  # (k,) labels of each
+
+
+def encode_labels(labels: Any, noise: Iterable[Any]) -> Encoding:
+    """Number the different labels that are not noise, and count them.
 
     Names are in the order of the categories if there are any; else sorted if possible; else in the
     order of appearance.
     """
-    noise = tuple(noise) if isinstance(noise, Iterable) and not isinstance(noise, str) else (noise,)
-    if (categorical := _as_categorical(labels)) is not None:
-        codes, names = categorical
-    else:
-        codes, names = _factorise(_one_dimension(labels))
-    return _drop_unused(codes, [None if _is_noise(name, noise) else name for name in names])
+    several = isinstance(noise, Iterable) and not isinstance(noise, str)
+    noise = [plain_name(v) for v in (noise if several else (noise,)) if not _is_missing(v)]
+    values, low, names = _as_categorical(labels) or _factorise(_one_dimension(labels))
+    if not len(values):
+        return Encoding(np.empty(0, np.int8), (), np.empty(0, np.int64))
+    shift = int(_is_noise(names[0], noise))  # noise is often the least label, and then has code -1
+    codes, counts = encode_range(values, low, len(names), shift)
+    keep = [i for i in np.flatnonzero(counts).tolist() if not _is_noise(names[i], noise)]
+    if len(keep) < len(names) - shift:
+        codes = renumber(codes, np.array(keep, dtype=np.intp) - shift, len(names) - shift)
+    return Encoding(codes, tuple(names[i] for i in keep), counts[keep])
 
 
 def looks_like_labels(obj: Any) -> bool:
@@ -77,7 +91,7 @@ def _one_dimension(labels: Any) -> Array:
 
 def needs_objects(values: list[Any]) -> bool:
     """Whether NumPy would change values: [1, "a", None] to strings, huge integers to floats."""
-    kinds = {type(value) for value in values}
+    kinds = set(map(type, values))
     huge = kinds == {int} and not -(2**63) <= min(values) <= max(values) < 2**63
     return len(kinds) > 1 or huge or tuple in kinds
 
@@ -89,61 +103,80 @@ def as_objects(values: list[Any]) -> Array:
     return array
 
 
-def _factorise(labels: Array) -> tuple[IntArray, list[Any]]:
-    if labels.dtype.kind in "OT":
+# Labels as integers, the lowest of them, and the names of that and the following integers.
+Factors = tuple[IntArray, int, Sequence[Any]]
+
+
+def _factorise(labels: Array) -> Factors:
+    kind = labels.dtype.kind
+    if kind in "OT":
         return _factorise_objects(labels)
-    if labels.dtype.kind == "c":
+    if kind == "c":
         raise TypeError("labels must not be complex numbers")
-    if labels.dtype.kind in "iu" and len(labels):
+    if kind == "b":
+        return labels.view(np.uint8), 0, [False, True]
+    if kind in "iu" and len(labels):
         low, high = int(labels.min()), int(labels.max())
         if high - low < _DENSE_RANGE:
-            return (labels - labels.min()).astype(np.int32), list(range(low, high + 1))
-    values, codes = np.unique(labels, return_inverse=True)
-    return codes.astype(np.int32), [plain_name(value) for value in values]
+            return labels, low, range(low, high + 1)
+    grouped, values = group_labels(labels) or (None, labels)
+    values, order = np.unique(values, return_inverse=True)
+    names = [plain_name(value) for value in values]
+    if grouped is None:
+        return order, 0, names
+    return translate(grouped, np.append(order, -1).astype(grouped.dtype)), 0, names
 
 
-def _factorise_objects(labels: Array) -> tuple[IntArray, list[Any]]:
+def _factorise_objects(labels: Array) -> Factors:
+    values = labels.tolist()
+    try:
+        different = dict.fromkeys(values)
+        plain = [_plain_or_none(label) for label in different]
+        index = {name: i for i, name in enumerate(dict.fromkeys(plain))}
+        code_of = {label: index[name] for label, name in zip(different, plain, strict=True)}
+        codes = np.fromiter(map(code_of.__getitem__, values), np.int32, len(values))
+    except TypeError:
+        index, codes = _number_one_by_one(values)
+    names = list(index)
+    try:
+        order = sorted(name for name in names if name is not None)
+    except TypeError:
+        return codes, 0, names  # mixed types have no order: keep that of appearance
+    order += [None] * (None in index)
+    return renumber(codes, [index[name] for name in order], len(names)), 0, order
+
+
+def _number_one_by_one(values: list[Any]) -> tuple[dict[Any, int], Array]:
+    """Codes by appearance where some labels are not hashable; only missing ones may be so."""
     index: dict[Any, int] = {}
-    codes = np.empty(len(labels), dtype=np.int32)
-    for i, label in enumerate(labels.tolist()):
-        label = None if _is_missing(label) else plain_name(label)
+    codes = np.empty(len(values), dtype=np.int32)
+    for i, label in enumerate(map(_plain_or_none, values)):
         try:
             codes[i] = index.setdefault(label, len(index))
         except TypeError:
             raise TypeError(
                 f"labels must be hashable, got {type(label).__name__} for point {i}"
             ) from None
-    names = list(index)
-    try:
-        order = sorted(name for name in names if name is not None)
-    except TypeError:
-        return codes, names  # mixed types have no order: keep that of appearance
-    order += [None] * (None in index)
-    return renumber(codes, [index[name] for name in order], len(names)), order
+    return index, codes
 
 
-def _as_categorical(labels: Any) -> tuple[IntArray, list[Any]] | None:
+def _plain_or_none(label: Any) -> Any:
+    return None if _is_missing(label) else plain_name(label)
+
+
+def _as_categorical(labels: Any) -> Factors | None:
     """Codes and categories of a pandas Categorical, or of a Series of them."""
     values = getattr(labels, "values", labels)
     if not (hasattr(values, "codes") and hasattr(values, "categories")):
         return None
-    codes = np.asarray(values.codes)
-    names = [plain_name(category) for category in values.categories]
-    return np.where(codes < 0, len(names), codes).astype(np.int32), [*names, None]
-
-
-def _drop_unused(codes: IntArray, names: list[Any]) -> tuple[IntArray, tuple[Hashable, ...]]:
-    """Remove names that do not occur, and None, which is noise; renumber the others."""
-    used = np.bincount(codes, minlength=len(names)) > 0
-    keep = [i for i, name in enumerate(names) if used[i] and name is not None]
-    return renumber(codes, keep, len(names)), tuple(names[i] for i in keep)
+    return np.asarray(values.codes), -1, [None, *map(plain_name, values.categories)]
 
 
 def renumber(codes: IntArray, order: Sequence[int] | IntArray, k: int) -> IntArray:
     """Codes in 0 … k-1 by their position in ``order``; -1 for those not in it, and for -1."""
-    new_code = np.full(k + 1, -1, dtype=codes.dtype)
+    new_code: IntArray = np.full(k + 1, -1, dtype=codes.dtype)
     new_code[order] = np.arange(len(order))
-    return new_code[codes]
+    return translate(codes, new_code)
 
 
 def plain_name(value: Any) -> Any:
@@ -157,12 +190,10 @@ def plain_name(value: Any) -> Any:
     return value
 
 
-def _is_noise(name: Any, noise: tuple[Any, ...]) -> bool:
+def _is_noise(name: Any, noise: list[Any]) -> bool:
     # True == 1 in Python, but a label True is not the noise label 1.
     return _is_missing(name) or any(
-        isinstance(name, bool) == isinstance(value, bool) and name == plain_name(value)
-        for value in noise
-        if not _is_missing(value)
+        name == value and isinstance(name, bool) == isinstance(value, bool) for value in noise
     )
 
 

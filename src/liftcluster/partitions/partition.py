@@ -65,7 +65,7 @@ class Partition:
     [0.75, 0.25]
     """
 
-    assignment: Any  # (n,) codes of a hard partition, or (n, k) csr of a soft one
+    assignment: Any  # (n,) codes of a hard partition, of any signed type; or (n, k) csr
     names: tuple[Hashable, ...]
     weights: FloatArray = field(repr=False)  # (n,)
 
@@ -90,7 +90,7 @@ class Partition:
         plain = weights is None and noise is DEFAULT_NOISE
         if plain and (found := encode_on_device([labels])) is not None:
             return DevicePartition(found[0])
-        codes, names = encode_labels(labels, noise)
+        codes, names, counts = encode_labels(labels, noise)
         w = as_weights(weights, len(codes))
         if not names:
             raise ValueError(
@@ -99,7 +99,10 @@ class Partition:
                 if len(codes)
                 else "labels are empty; a partition needs at least one point"
             )
-        return _without_empty(cls(read_only(codes), names, w))
+        made = cls(read_only(codes), names, w)
+        if weights is None:
+            vars(made)["cluster_weights"] = read_only(counts * 1.0)  # they are counted already
+        return _without_empty(made)
 
     @classmethod
     def from_memberships(
@@ -138,7 +141,11 @@ class Partition:
 
     @cached_property
     def labels(self) -> IntArray:
-        return self.assignment if self.is_hard else read_only(largest_membership(self.assignment))
+        if not self.is_hard:
+            return read_only(largest_membership(self.assignment))
+        # Arithmetic with numbers of one or two bytes would overflow.
+        small = self.assignment.itemsize < 4
+        return read_only(self.assignment.astype(np.int32)) if small else self.assignment
 
     @property
     def memberships(self) -> Sparse:
@@ -154,7 +161,7 @@ class Partition:
         """Σ w p(C|x) of each cluster, in the units of the weights."""
         if not self.is_hard:
             return read_only(self.assignment.T @ self.weights)
-        codes = self.assignment + 1  # the first sum is that of noise
+        codes = np.add(self.assignment, 1, dtype=np.intp)  # the first sum is that of noise
         if self.n and is_constant(self.weights):  # counting is faster
             totals = np.bincount(codes, minlength=self.k + 1) * self.weights[0]
         else:
@@ -163,7 +170,8 @@ class Partition:
 
     @cached_property
     def total_weight(self) -> float:
-        return float(self.weights.sum())
+        unit = self.n > 0 and is_constant(self.weights) and self.weights[0] == 1
+        return float(self.n if unit else self.weights.sum())
 
     @cached_property
     def masses(self) -> FloatArray:
@@ -217,7 +225,7 @@ class DevicePartition(Partition):
 
     @cached_property
     def assignment(self) -> IntArray:
-        return np.asarray(read_only(to_numpy(self.device_codes).astype(np.int32)))
+        return np.asarray(read_only(to_numpy(self.device_codes)))
 
     @property
     def n(self) -> int:
@@ -318,7 +326,7 @@ def as_block(obj: Any, weights: Any = None) -> Block:
             return Block(part, order)
         codes, names = part.assignment, part.names
     elif looks_like_labels(obj):
-        codes, names = encode_labels(obj, DEFAULT_NOISE)
+        codes, names, _ = encode_labels(obj, DEFAULT_NOISE)
         categories = getattr(getattr(obj, "values", obj), "categories", None)
         order = None if categories is None else tuple(map(plain_name, categories))
         if order is None:

@@ -89,7 +89,7 @@ def replicates(
             chosen = X + _NOISE * spread * child.standard_normal(np.shape(X))
         labels, predict = fit(chosen, child, reseed=True)
         _check_length(labels, len(rows))
-        found, names = encode_labels(labels, DEFAULT_NOISE)
+        found, names, _ = encode_labels(labels, DEFAULT_NOISE)
         codes, known = np.full(n, -1), counts > 0
         codes[rows] = found
         outside = np.flatnonzero(~known)

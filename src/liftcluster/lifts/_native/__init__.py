@@ -6,11 +6,11 @@ The environment variable ``LIFTCLUSTER_NATIVE`` disables them ("off") or selects
 
 from __future__ import annotations
 
-import os
 import threading
 from importlib.util import find_spec
 from types import ModuleType
 
+from ..._util.native import is_off, wanted_native
 from ..._util.warning import warn
 
 # Features for which NumPy takes about half a second more than the kernels: 0.2 to 1 s on two cores.
@@ -19,7 +19,7 @@ _MOST_WITHOUT_WARNING = 2 * 10**8
 
 def _load(wanted: str) -> tuple[ModuleType | None, str | None]:
     """The compiled module, or None and, unless it is disabled, why it is missing."""
-    if wanted.lower() in ("off", "0", "no"):
+    if is_off(wanted):
         return None, None
     try:
         from . import _kernels
@@ -36,7 +36,7 @@ def _load(wanted: str) -> tuple[ModuleType | None, str | None]:
     return _kernels, None
 
 
-_loaded, _why_missing = _load(os.environ.get("LIFTCLUSTER_NATIVE", ""))
+_loaded, _why_missing = _load(wanted_native())
 _computed = 0  # features computed without the kernels in this process
 _counting = threading.Lock()
 
