@@ -19,12 +19,9 @@ from ..timing import peak_memory
 
 __all__ = ["measure_all"]
 
-_ON_IMAGES = (
-    "auto", "lift_km", "lift_places", "lwgp", "evidence", "local_search", "cspa", "mcla", "hbgf"
-)  # fmt: skip
 # points, method, number of inputs; those of methods that this version does not have are left out
 RUNS = [
-    *(("mnist", method, 10) for method in _ON_IMAGES),
+    *(("mnist", method, 10) for method in lc.METHODS),
     ("million", "auto", 5),
     ("million", "lift_km", 10),
 ]

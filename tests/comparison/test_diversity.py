@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import liftcluster as lc
-from liftcluster.comparison.diversity import exchanged_medoids, farthest_first
+from liftcluster.comparison.selection import exchanged_medoids, farthest_first
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 RUNS = {f"run {i}": lc.base_partitions(X, 3, "kmeans", i, n_partitions=1)[0] for i in range(7)}

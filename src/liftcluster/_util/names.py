@@ -11,8 +11,8 @@ MeasureName = Literal[
 ]  # fmt: skip
 MethodName = Literal[
     "auto", "lift_km", "lift_hac", "lift_barycentre", "lift_places", "lift_walk", "cspa", "hgpa",
-    "mcla", "hbgf", "lwea", "lwgp", "evidence", "majority", "balls", "agglomerative", "furthest",
-    "local_search", "medoid",
+    "mcla", "hbgf", "lwea", "lwgp", "evidence", "ec_cms", "sdgca", "ecpcs_hc", "ecpcs_mc",
+    "hyperedge_medoids", "majority", "balls", "agglomerative", "furthest", "local_search", "medoid",
 ]  # fmt: skip
 LiftName = Literal["auto", "exact", "fourier", "structured", "grid", "nystroem"]
 SamplingName = Literal["auto", "iid", "orthogonal", "quasi"]

@@ -88,6 +88,8 @@ def consensus(
     method_options : mapping, optional
         Options of the method: ``n_neighbours`` of lift_places and lift_walk, ``linkage`` of
         lift_hac, ``n_init`` of lift_km, ``max_iter`` of lift_barycentre, ``alpha`` of balls,
+        ``limit`` of evidence, lwea, ec_cms, sdgca and ecpcs_hc (how many tuples of labels are
+        compared in all pairs; more are grouped first), ``steps`` of ecpcs_hc and ecpcs_mc,
         ``measure`` and ``measure_options`` of medoid, ``partitioner`` of cspa, mcla and hbgf
         ("metis" or "spectral"); ``whole_tuples=True`` for cspa, hbgf and hgpa never separates
         points that have equal labels in all inputs, which their authors do where balance requires

@@ -13,9 +13,12 @@ from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
 from liftcluster.combination.methods import graph, spectral
+from liftcluster.combination.methods.enhancement import ec_cms, sdgca
 from liftcluster.combination.methods.evidence import cluster_reliability, evidence, lwea, lwgp
 from liftcluster.combination.methods.graph import cspa, hbgf, hgpa, mcla
+from liftcluster.combination.methods.hyperedges import hyperedge_medoids
 from liftcluster.combination.methods.linkage import average_linkage
+from liftcluster.combination.methods.propagation import ecpcs_hc, ecpcs_mc
 from liftcluster.combination.methods.spectral import normalised_cut
 from liftcluster.combination.methods.voting import majority
 from support import oracles_consensus as oracle
@@ -32,7 +35,8 @@ needs_kahypar = pytest.mark.skipif(find_spec("mtkahypar") is None, reason="needs
 ON_METIS = [pytest.param(method, marks=needs_metis) for method in (cspa, mcla, hbgf)]
 ON_GRAPHS = [*ON_METIS, pytest.param(hgpa, marks=needs_kahypar)]
 SPECTRAL = [partial(method, partitioner="spectral") for method in (cspa, mcla, hbgf)]
-ALONE = [evidence, lwea, lwgp, *SPECTRAL]
+PEERS = [ec_cms, sdgca, ecpcs_hc, hyperedge_medoids]  # no random numbers
+ALONE = [evidence, lwea, lwgp, ecpcs_mc, *PEERS, *SPECTRAL]
 WITH_K = [*ON_GRAPHS, *ALONE]
 ALL = [*WITH_K, majority]
 
@@ -168,7 +172,9 @@ def test_mcla_assigns_by_mean_not_total_association(monkeypatch):
     assert solve(mcla, labels, 2)[1:].tolist() == [1, 1, 1]  # 2/5 against 1/2
 
 
-@pytest.mark.parametrize("method", [pytest.param(cspa, marks=needs_metis), evidence, lwea])
+@pytest.mark.parametrize(
+    "method", [pytest.param(cspa, marks=needs_metis), evidence, lwea, ecpcs_hc, ec_cms, sdgca]
+)
 def test_grouping_beyond_the_limit_keeps_the_planted_clusters(method):
     truth, labels = noisy_copies(np.random.default_rng(0), 600, 3, 9, 0.25)
     assert tuples_of(labels).t > 200
@@ -273,7 +279,7 @@ def test_planted_clusters_are_recovered_from_finer_partitions(method):
 
 
 @pytest.mark.parametrize(
-    "method", [pytest.param(cspa, marks=needs_metis), evidence, lwea, majority]
+    "method", [pytest.param(cspa, marks=needs_metis), evidence, lwea, *PEERS, majority]
 )
 def test_relabelling_and_order_of_partitions_change_nothing(method):
     for seed in range(10):

@@ -41,6 +41,9 @@ OPTIONS = {
     "partitioner": "spectral",
     "imbalance": 0.1,
     "alpha": 0.25,
+    "lam": 0.1,
+    "eta": 0.6,
+    "steps": 3,
     "max_iter": 3,
 }
 PACKAGES = {"hgpa": "mtkahypar", "cspa": "pymetis", "mcla": "pymetis", "hbgf": "pymetis"}

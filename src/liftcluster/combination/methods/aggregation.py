@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..._util.arrays import row_blocks
 from ..._util.checks import check_positive
@@ -22,12 +23,19 @@ from ..._util.memory import check_memory
 from ..._util.typing import IntArray, RngLike
 from .disagreements import by_inputs, cost_of, separations
 from .linkage import average_linkage_above
-from .local_search import best_input, improve, total_separation
+from .local_search import (
+    best_input,
+    check_table_fits,
+    improve,
+    rows_of_table,
+    total_separation,
+)
 from .tuples import LabelTuples, by_first_appearance, cluster_known
 
 _MOST_LINKED = 16_000  # tuples: the matrix takes 2 GB, linkage half a minute
 _ALSO_LINKED = 2000  # tuples of which local_search tries the linkage, too
 _DIGITS = 12  # to which means of separations are rounded
+_ROUNDING = 1e-12  # changes of sums of squares of the weight are larger shares of it
 
 
 def balls(
@@ -97,7 +105,8 @@ def furthest(tuples: LabelTuples, k: int | None = None, *, rng: RngLike = None) 
 
     From one cluster of all points to the two points of the largest X, and on with the point whose
     smallest X to a centre is largest; each point is in the cluster of its nearest centre (the
-    first of several). O(t² m) time at most, and O(t m) memory.
+    first of several). O(t m) time for each centre, up to O(t² m) to find the first two, and
+    O(t m + s k) memory for k clusters of the result.
 
     Parameters
     ----------
@@ -212,19 +221,50 @@ def _traverse(tuples: LabelTuples) -> IntArray:
     found = np.zeros(tuples.t, dtype=np.int64)
     if tuples.t == 1:
         return found
-    cost = cost_of(tuples, found)
+    falls = _Splits(tuples)
     first, centre = _furthest_pair(codes)
     nearest = separations(codes[:, [first]], codes)[0]  # to a centre
     nearest[first] = -1  # a centre; its X to itself is not 0 where labels are missing
     for number in range(1, tuples.t):
         to_centre = separations(codes[:, [centre]], codes)[0]
         to_centre[centre] = -1
-        tried = np.where(to_centre < nearest, number, found)
-        nearest = np.minimum(nearest, to_centre)
-        if (new := cost_of(tuples, tried)) >= cost:
+        moved = np.flatnonzero(to_centre < nearest)
+        if not falls.split(moved, found[moved], number):
             break
-        found, cost, centre = tried, new, int(nearest.argmax())
+        found[moved] = number
+        nearest[moved] = to_centre[moved]
+        centre = int(nearest.argmax())
     return found
+
+
+class _Splits:
+    """The cost of a clustering that gets one cluster more at a time, from those that move there.
+
+    The cost is Σ_C Σ_r f_r T_rC² / 2m, and a constant, for the table T and the factors f of
+    ``rows_of_table``.
+    """
+
+    def __init__(self, tuples: LabelTuples) -> None:
+        rows, self.factors = rows_of_table(tuples)
+        self.rows = sp.csr_array(sp.diags_array(tuples.weights) @ rows)
+        self.table = np.asarray(self.rows.sum(axis=0))[None, :]  # (clusters, r)
+        self.least = _ROUNDING * tuples.m * float(tuples.weights.sum()) ** 2
+
+    def split(self, moved: IntArray, source: IntArray, number: int) -> bool:
+        """Move tuples from their clusters to a new one if that lowers the cost; whether it does."""
+        old, column = np.unique(source, return_inverse=True)
+        one = sp.csr_array((np.ones(len(moved)), (column, np.arange(len(moved)))))
+        part = (one @ self.rows[moved]).toarray()  # of each cluster that loses tuples
+        new = part.sum(axis=0)
+        change = self.factors @ (new**2 + (part * (part - 2 * self.table[old])).sum(axis=0))
+        if change > -self.least:
+            return False
+        if number == len(self.table):
+            check_table_fits(self.table.shape[1], 2 * number)
+            self.table = np.vstack([self.table, np.zeros_like(self.table)])
+        self.table[old] -= part
+        self.table[number] = new
+        return True
 
 
 def _furthest_pair(codes: IntArray) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._util.checks import check_count, check_positive
-from ..._util.typing import FloatArray, IntArray, RngLike
+from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
 from .linkage import average_linkage
 from .spectral import transfer_cut
@@ -151,7 +151,7 @@ def cluster_reliability(tuples: LabelTuples, theta: float = 0.4) -> FloatArray:
 
 
 def link_tuples(
-    tuples: LabelTuples, k: int, reliability: FloatArray | None, limit: int
+    tuples: LabelTuples, k: int, reliability: FloatArray | Sparse | None, limit: int
 ) -> IntArray:
     """(t,) clusters by average linkage of at most ``limit`` groups of tuples."""
     limit = max(check_count(limit, "limit", least=2), k)

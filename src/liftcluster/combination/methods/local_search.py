@@ -27,7 +27,7 @@ def best_input(tuples: LabelTuples) -> IntArray:
 
 def total_separation(tuples: LabelTuples) -> FloatArray:
     """(t,) mean X of each tuple to all points, from the weights of the clusters."""
-    rows, factors = _rows_of_table(tuples)
+    rows, factors = rows_of_table(tuples)
     total = float(tuples.weights.sum())
     # The sum of X − ½, twice: an input that lacks a label of either counts half.
     return 0.5 + (rows @ (factors * (rows.T @ tuples.weights))) / (2 * tuples.m * total)
@@ -68,7 +68,7 @@ class _Search:
     def __init__(self, tuples: LabelTuples, found: IntArray) -> None:
         self.tuples, self.weights = tuples, tuples.weights
         self.codes: IntArray = np.array(found, dtype=np.int64)
-        self.rows, self.factors = _rows_of_table(tuples)
+        self.rows, self.factors = rows_of_table(tuples)
         self.terms = self.rows @ sp.diags_array(self.factors)
         # A tuple is not separated from itself, so its own weight in M(v, C) does not count.
         self.own_weight = tuples.weights * (tuples.codes >= 0).sum(axis=1)
@@ -81,7 +81,7 @@ class _Search:
         self.codes = np.unique(self.codes, return_inverse=True)[1]
         self.counts = np.append(np.bincount(self.codes), 0)  # tuples in each cluster
         t, k = len(self.codes), len(self.counts)
-        _check_table_fits(self.rows.shape[1], k)
+        check_table_fits(self.rows.shape[1], k)
         Z = sp.csr_array((self.weights, (np.arange(t), self.codes)), shape=(t, k))
         self.table = np.asarray((self.rows.T @ Z).toarray())
 
@@ -165,7 +165,7 @@ class _Search:
             self.table[:, source] = 0.0  # no rounding errors
         if self.counts.all():
             more = len(self.counts)
-            _check_table_fits(len(self.table), 2 * more)
+            check_table_fits(len(self.table), 2 * more)
             self.counts = np.append(self.counts, np.zeros(more, dtype=np.int64))
             self.table = np.hstack([self.table, np.zeros_like(self.table)])
         return True
@@ -193,7 +193,7 @@ class _Search:
         return len(self.counts) - 1 < k
 
 
-def _rows_of_table(tuples: LabelTuples) -> tuple[sp.csr_array, FloatArray]:
+def rows_of_table(tuples: LabelTuples) -> tuple[sp.csr_array, FloatArray]:
     """(t, r) which rows of the table a tuple adds to, and the factors of those rows in M.
 
     One row for each cluster of an input, one for each input that lacks labels, and one for all
@@ -238,7 +238,7 @@ def _groups(near: sp.csr_array, separation: FloatArray) -> IntArray:
     return np.unique(found, return_inverse=True)[1]
 
 
-def _check_table_fits(r: int, k: int) -> None:
+def check_table_fits(r: int, k: int) -> None:
     check_memory(
         3 * 8 * r * k,
         f"contingency tables of {k:,} clusters with {r:,} clusters of the inputs",

@@ -13,10 +13,13 @@ import numpy as np
 from ...comparison.measures.registry import option_names
 from .aggregation import agglomerative, balls, furthest, local_search
 from .barycentre import lift_barycentre
+from .enhancement import ec_cms, sdgca
 from .evidence import evidence, lwea, lwgp
 from .graph import cspa, hbgf, hgpa, mcla
+from .hyperedges import hyperedge_medoids
 from .lifted import lift_hac, lift_km
 from .places import lift_places, lift_walk
+from .propagation import ecpcs_hc, ecpcs_mc
 from .voting import majority
 
 Needs = Literal["vectors", "labels", "labels and points", "distances", "any"]
@@ -80,6 +83,7 @@ class Task(NamedTuple):
 _PAPER = "Raman, Phillips, Venkatasubramanian (SDM 2011)"
 _STREHL = "Strehl, Ghosh (2002)"
 _HUANG = "Huang, Wang, Lai (2018)"
+_WALKS = "Huang, Wang, Peng, Lai, Kwoh (2021)"
 
 
 def _label_only(name: str, title: str, function: Any, reference: str, **traits: Any) -> Method:
@@ -132,6 +136,18 @@ _ALL = [
     _label_only("lwgp", "graph cut weighted by cluster reliability", lwgp, _HUANG),
     _label_only(
         "evidence", "evidence accumulation, average linkage", evidence, "Fred, Jain (2005)"
+    ),
+    _label_only("ec_cms", "co-association enhanced by itself", ec_cms, "Jia et al. (2024)"),
+    _label_only(
+        "sdgca",
+        "co-association guided by dissimilarity, too",
+        sdgca,
+        "Zhang, Jia, Song, Wang (2025)",
+    ),
+    _label_only("ecpcs_hc", "evidence from walks between clusters", ecpcs_hc, _WALKS),
+    _label_only("ecpcs_mc", "meta-clustering by walks between clusters", ecpcs_mc, _WALKS),
+    _label_only(
+        "hyperedge_medoids", "medoids of clusters that grow", hyperedge_medoids, "Li et al. (2025)"
     ),
     _label_only(
         "majority", "pairs that most partitions join", majority, "Fred (2001)", chooses_k=True

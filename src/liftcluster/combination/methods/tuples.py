@@ -172,10 +172,13 @@ class Profiles:
     def __getitem__(self, rows: slice | IntArray) -> Profiles:
         return Profiles(self.shares[rows], self.labelled[rows], self.weights[rows])
 
-    def co_association(self, other: Profiles, reliability: FloatArray | None = None) -> FloatArray:
+    def co_association(
+        self, other: Profiles, reliability: FloatArray | Sparse | None = None
+    ) -> FloatArray:
         """(g, g') S between the groups of two profiles; zero where no partition labels both.
 
-        ``reliability`` are the weights u of the clusters, one each by default.
+        ``reliability`` are the weights u of the clusters, one each by default, or an (s, s) matrix:
+        similarities of the clusters of a partition, in place of [C_i(x) = C_i(y)].
         """
         check_memory(
             3 * 8 * len(self) * len(other),
@@ -184,7 +187,9 @@ class Profiles:
         )
         shares = self.shares
         if reliability is not None:
-            shares = shares @ sp.diags_array(reliability)
+            shares = shares @ (
+                reliability if reliability.ndim == 2 else sp.diags_array(reliability)
+            )
         S = np.asarray(shares @ other.shares.T.toarray())
         if self.is_complete and other.is_complete:
             S /= self.labelled.shape[1]
@@ -204,7 +209,7 @@ class Profiles:
 
 
 def gather(
-    profiles: Profiles, limit: int, reliability: FloatArray | None = None
+    profiles: Profiles, limit: int, reliability: FloatArray | Sparse | None = None
 ) -> tuple[Profiles, IntArray]:
     """At most ``limit`` groups, and the group of each profile, in O(g · limit · m) time.
 
