@@ -37,8 +37,8 @@ plt.show()
 # %%
 # The consensus
 # -------------
-# The clusters are lifted to vectors, and the vectors are grouped; each point is assigned to the
-# group with the largest score. The confidence is the margin to the second largest.
+# The confidence of a point is the share of the inputs whose cluster there lies mostly in its
+# consensus cluster. The margin says how far its membership is ahead of the next best.
 
 found = lc.consensus(inputs, 3, X, rng=0)
 print(found)
@@ -46,20 +46,23 @@ for j, parts in enumerate(found.composition):
     mostly = [f"{name}:{cluster}" for name, cluster, share in parts if share > 0.5]
     print(f"cluster {j}: {', '.join(mostly)}")
 
-fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+fig, axes = plt.subplots(1, 3, figsize=(12, 3.6), sharey=True, layout="constrained")
 axes[0].scatter(X[:, 2], X[:, 3], c=found.labels, cmap="viridis", s=20)
 axes[0].set(title="consensus", xlabel="petal length (cm)", ylabel="petal width (cm)")
-dots = axes[1].scatter(X[:, 2], X[:, 3], c=found.confidence, cmap="cividis", vmin=0, vmax=1, s=20)
-axes[1].set(title="confidence", xlabel="petal length (cm)")
-fig.colorbar(dots, ax=axes[1])
+for ax, name in zip(axes[1:], ("confidence", "margin"), strict=True):
+    values = getattr(found, name)
+    dots = ax.scatter(X[:, 2], X[:, 3], c=values, cmap="cividis", vmin=0, vmax=1, s=20)
+    ax.set(title=name, xlabel="petal length (cm)")
+fig.colorbar(dots, ax=axes)
 plt.show()
 
 # %%
 # Comparison with the species
 # ---------------------------
 # The adjusted Rand index to the species, which no method has seen, for every input and the
-# consensus. The consensus is as good as the better inputs without knowing which those are, and its
-# confidence is low where two species overlap.
+# consensus. The consensus is as good as the better inputs without knowing which those are. Where
+# two species overlap all inputs agree on the wrong one: confidence is agreement, not truth, and
+# only the margin is lower there.
 
 for name, partition in [*inputs.items(), ("consensus", found.partition)]:
     print(f"{name:10} {adjusted_rand_score(species, partition.labels):.3f}")
@@ -67,5 +70,7 @@ wrong = np.zeros(len(X), dtype=bool)
 for j in range(found.n_clusters):
     inside = found.labels == j
     wrong[inside] = species[inside] != np.bincount(species[inside]).argmax()
-print(f"mean confidence of correct points {found.confidence[~wrong].mean():.2f}")
-print(f"mean confidence of wrong points   {found.confidence[wrong].mean():.2f}")
+for name in ("confidence", "margin"):
+    values = getattr(found, name)
+    right, false = values[~wrong].mean(), values[wrong].mean()
+    print(f"mean {name} of correct points {right:.2f}, of wrong ones {false:.2f}")

@@ -64,6 +64,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     labels_ : (n,) array
     memberships_ : (n, n_clusters) array
     confidence_ : (n,) array
+        Share of the clusterings that agree with the label of each point.
     centres_ : (n_clusters, ρ) array
     consensus_ : Consensus
 

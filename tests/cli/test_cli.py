@@ -217,10 +217,11 @@ def test_a_consensus_is_written_with_labels_confidence_and_memberships(run, mine
     assert "made of" in shown
     expected = lc.consensus({"kmeans": KMEANS, "ward": WARD, "complete": COMPLETE}, 3, X, rng=0)
     columns = ["membership"] if suffix == ".npz" else [f"membership_{j}" for j in range(3)]
-    found = open_table(out).read(["confidence", *columns], ["flower", "consensus"])
+    found = open_table(out).read(["confidence", "margin", *columns], ["flower", "consensus"])
     assert found["flower"].tolist() == [f"f{i}" for i in range(len(X))]
     assert found["consensus"].tolist() == expected.labels.tolist()
     np.testing.assert_allclose(found["confidence"], expected.confidence, atol=1e-9)
+    np.testing.assert_allclose(found["margin"], expected.margin, atol=1e-9)
     R = np.column_stack([found[name] for name in columns])
     np.testing.assert_allclose(R, expected.memberships, atol=1e-9)
 
@@ -233,6 +234,31 @@ def test_consensus_json_contains_labels(run, mine):
     assert len(found["labels"]) == len(X)
     assert sum(found["sizes"]) == len(X)
     assert found["n_clusters"] == 3
+    expected = lc.consensus({"kmeans": KMEANS, "ward": WARD, "complete": COMPLETE}, 3, X, rng=0)
+    assert found["overruled"] == expected.overruled.tolist()
+    for name in ("mean_distance", "best_input_distance", "label_distance"):
+        assert found[name] == pytest.approx(getattr(expected, name))
+
+
+def test_consensus_and_page_print_the_figures_of_the_library(run, mine):
+    args = (mine, *COLUMNS, "-l", "kmeans,ward,complete")
+    expected = lc.consensus({"kmeans": KMEANS, "ward": WARD, "complete": COMPLETE}, 3, X, rng=0)
+    mean = np.mean([lc.distance(expected.labels, p, X) for p in (KMEANS, WARD, COMPLETE)])
+    assert expected.mean_distance == pytest.approx(mean, abs=1e-7)
+    shown = run("consensus", *args, "-k", 3)[1]
+    assert (
+        f"mean distance to all inputs by place {mean:.4f}, by labels {expected.label_distance:.4f} "
+        f"(least of an input, its own 0 included: {expected.best_input_distance:.4f}"
+    ) in " ".join(shown.split())
+    out = mine.with_name("page.html")
+    page = json.loads(run("report", *args, "-k", 3, "--out", out, "--json")[1])
+    assert page["consensus"]["mean_distance"] == pytest.approx(mean, abs=1e-7)
+
+
+def test_help_says_what_an_automatic_bandwidth_is(run):
+    for command in ("consensus", "stability"):
+        shown = " ".join(run(command, "--help")[1].replace("│", " ").split())
+        assert "auto is median/4, and median for distances between clusterings." in shown
 
 
 def test_consensus_chooses_the_number_of_clusters_by_default(run, mine):
@@ -247,7 +273,7 @@ def test_consensus_can_be_written_to_stdout(run, mine):
     )
     assert code == 0
     rows = list(csv.reader(out.splitlines()))
-    assert rows[0][:2] == ["consensus", "confidence"]
+    assert rows[0][:3] == ["consensus", "confidence", "margin"]
     assert len(rows) == len(X) + 1
 
 
@@ -382,11 +408,9 @@ def test_a_warning_is_one_line(run, tmp_path):
 
 
 def test_warnings_use_command_line_option_names(run, mine):
-    code, _, err = run(
-        "consensus", mine, "-c", "a,b", "-l", "kmeans,ward", "-k", 3, "--method", "lift_km"
-    )
+    code, _, err = run("consensus", mine, *BY_LABELS.split(), "-k", 9, "--method", "majority")
     assert code == 0
-    assert "take the best: --method medoid\n" in err
+    assert "--n-clusters auto leaves it to the method\n" in err
 
 
 def test_broken_pipe_prints_no_traceback(mine):

@@ -1,4 +1,4 @@
-"""Attributes of a consensus: confidence, composition, distances to its inputs, predictions."""
+"""Attributes of a consensus: margin, composition, distances to its inputs, predictions."""
 
 import re
 import warnings
@@ -8,10 +8,9 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
-from liftcluster.combination.evaluation import distances_to_inputs
+from liftcluster.combination.composition import list_parts
 from liftcluster.combination.methods.lifted import lift_ssd
 from liftcluster.combination.methods.registry import METHODS
-from liftcluster.combination.result import _list as listed_parts
 from liftcluster.combination.result import shares_of_scores
 from liftcluster.lifts import nystroem
 from support.consensus_cases import TAKES_K, WORSE, noisy_inputs, separated_blobs
@@ -26,14 +25,14 @@ def test_consensus_has_its_documented_attributes(method):
     inputs = {f"p{i}": p for i, p in enumerate(noisy_inputs(rng, labels))}
     found = lc.consensus(inputs, 3, X, method=method, rng=0)
     k = found.n_clusters
-    assert found.labels.shape == found.confidence.shape == (150,)
+    assert found.labels.shape == found.margin.shape == found.confidence.shape == (150,)
     assert found.memberships.shape == (150, k)
     np.testing.assert_allclose(found.memberships.sum(axis=1), 1)
     assert (found.memberships >= 0).all()
     assert found.centres.shape[0] == k
     assert found.representation.partition_names == tuple(inputs)
     assert found.score == lift_ssd(found.representation, found.centres) > 0
-    np.testing.assert_allclose(found.confidence, literal_confidence(found), atol=1e-12)
+    np.testing.assert_allclose(found.margin, literal_margin(found), atol=1e-12)
     for cluster, parts in enumerate(found.composition):
         expected = {
             (name, c): np.mean(found.labels[p == c] == cluster)
@@ -48,13 +47,15 @@ def test_consensus_has_its_documented_attributes(method):
     np.testing.assert_allclose(found.predict_proba(new).sum(axis=1), 1)
     assert found.method == (found.decision.method if method == "auto" else method)
     assert (found.decision is None) == (method != "auto")
+    against = len(found.overruled)
     assert repr(found) == (
         f"Consensus({found.method} of 6 partitions: {k} clusters, liftSSD = {found.score:.4f}, "
-        f"mean confidence {found.confidence.mean():.2f})"
+        f"mean confidence {found.confidence.mean():.2f}"
+        + (f", {against} point{'s' * (against > 1)} overruled)" if against else ")")
     )
 
 
-def literal_confidence(found):
+def literal_margin(found):
     """Membership in the own cluster minus the largest other one, at least 0; 0 for noise."""
     margins = []
     for shares, label in zip(found.memberships, found.labels, strict=True):
@@ -64,18 +65,18 @@ def literal_confidence(found):
 
 
 @WORSE
-def test_confidence_is_zero_if_another_membership_is_larger():
+def test_margin_is_zero_if_another_membership_is_larger():
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 150, 2, k=3)
     found = lc.consensus(noisy_inputs(rng, labels, share=0.6), 3, X, method="lift_places", rng=0)
     own = found.memberships[np.arange(150), found.labels]
     assert (own < found.memberships.max(axis=1)).any()
-    np.testing.assert_allclose(found.confidence, literal_confidence(found), atol=1e-12)
+    np.testing.assert_allclose(found.margin, literal_margin(found), atol=1e-12)
 
 
-def test_confidence_in_a_single_cluster_is_one():
+def test_margin_in_a_single_cluster_is_one():
     found = lc.consensus([[0, 0, 1, 1], [0, 1, 1, 1]], 1, np.eye(4), method="lift_places", rng=0)
-    assert found.confidence.tolist() == [1] * 4
+    assert found.margin.tolist() == found.confidence.tolist() == [1] * 4
 
 
 @pytest.mark.parametrize("lift", ["exact", "fourier", "nystroem"])
@@ -105,79 +106,20 @@ def test_soft_medoid_is_a_hard_consensus_with_zero_confidence_in_noise():
     assert found.partition.is_hard
     assert found.memberships.shape == (6, found.n_clusters) == (6, 2)
     assert found.labels.tolist() == [0, 0, 0, 1, 1, -1]
-    assert found.confidence[-1] == 0
+    assert found.confidence[-1] == found.margin[-1] == 0
     assert (found.confidence[:-1] > 0.5).all()
-
-
-def test_consensus_farther_from_the_inputs_than_an_input_warns():
-    rng = np.random.default_rng(0)
-    X, labels = separated_blobs(rng, 100, 2, k=4)
-    with pytest.warns(UserWarning, match=r"farther from its inputs .* method=.medoid"):
-        found = lc.consensus([labels, labels, labels, np.zeros(100)], 2, X, method="cspa", rng=0)
-    assert found.mean_distance > found.best_input_distance
-    medoid = lc.consensus([labels, labels, labels, np.zeros(100)], 4, X, method="medoid", rng=0)
-    assert medoid.mean_distance < medoid.best_input_distance
-
-
-def test_single_input_does_not_warn_about_a_farther_consensus():
-    X, labels = separated_blobs(np.random.default_rng(0), 100, 2, k=4)
-    found = lc.consensus([labels], 2, X, method="lift_places", rng=0)
-    assert found.mean_distance > found.best_input_distance == 0
-
-
-def test_two_inputs_warn_about_a_farther_consensus():
-    X, labels = separated_blobs(np.random.default_rng(0), 100, 2, k=4)
-    with pytest.warns(UserWarning, match="farther from its inputs"):
-        lc.consensus([labels, labels], 2, X, method="lift_places", rng=0)
-
-
-def test_medoid_does_not_warn_about_a_farther_consensus():
-    """It is farther by the variation of information, but was chosen by another measure."""
-    inputs = [
-        [1, 0, 0, 0, 0, 1, 1, 1],
-        [0, 0, 0, 0, 0, 0, 0, 1],
-        [1, 1, 0, 1, 0, 0, 1, 0],
-        [1, 0, 0, 1, 0, 1, 0, 1],
-        [2, 2, 2, 1, 3, 3, 1, 0],
-    ]
-    found = lc.consensus(inputs, 4, method="medoid", method_options={"measure": "rand"})
-    assert found.mean_distance > found.best_input_distance
-
-
-@pytest.mark.parametrize("m", [1, 2, 5])
-def test_best_input_distance_excludes_the_input_itself(m):
-    D = np.random.default_rng(0).random((m + 1, m + 1))
-    D += D.T
-    mean, least = distances_to_inputs(D)
-    assert mean == pytest.approx(sum(D[m, i] for i in range(m)) / m)
-    to_others = [[D[i, j] for j in range(m) if j != i] for i in range(m)]
-    assert least == pytest.approx(min(np.mean(row) if row else 0 for row in to_others))
+    assert (found.margin[:-1] > 0.5).all()
+    assert not len(found.overruled)
 
 
 def test_at_most_eight_parts_of_at_least_ten_percent_are_listed():
     parts = [("a", "x", 1.0), ("b", 0, 0.1)]
-    assert listed_parts(parts) == "a: x (100%), b: 0 (10%)"
-    assert listed_parts([*parts, ("b", 1, 0.09)]) == "a: x (100%), b: 0 (10%) …"
+    assert list_parts(parts) == "a: x (100%), b: 0 (10%)"
+    assert list_parts([*parts, ("b", 1, 0.09)]) == "a: x (100%), b: 0 (10%) …"
     eight = [("c", i, 0.5) for i in range(8)]
     expected = ", ".join(f"c: {i} (50%)" for i in range(8))
-    assert listed_parts(eight) == expected
-    assert listed_parts([*eight, ("c", 8, 0.5)]) == expected + " …"
-
-
-@pytest.mark.parametrize("method", ["lift_km", "lift_places", "cspa"])
-@WORSE
-def test_mean_and_best_input_distance_equal_distances_to_the_inputs(method):
-    rng = np.random.default_rng(0)
-    X, labels = separated_blobs(rng, 80, 2, k=3)
-    inputs = noisy_inputs(rng, labels, m=4)
-    for points, measure in ((X, {"X": X, "bandwidth": "median/4"}), (None, {"measure": "vi"})):
-        if points is None and method != "cspa":
-            continue
-        found = lc.consensus(inputs, 3, points, method=method, rng=0)
-        to_inputs = [float(lc.distance(found.labels, p, **measure)) for p in inputs]
-        assert found.mean_distance == pytest.approx(np.mean(to_inputs), abs=1e-7)
-        between = [[float(lc.distance(p, q, **measure)) for q in inputs] for p in inputs]
-        assert found.best_input_distance == pytest.approx(min(map(sum, between)) / 3, abs=1e-7)
+    assert list_parts(eight) == expected
+    assert list_parts([*eight, ("c", 8, 0.5)]) == expected + " …"
 
 
 @pytest.mark.parametrize("kept", [0, 2**28])
@@ -195,9 +137,12 @@ def test_distances_by_landmarks_are_those_of_the_labels(method, kept, monkeypatc
     found = lc.consensus(inputs, 4, X, method=method, weights=w, lift=lc.Nystroem(70), rng=0)
     lift = found.representation.lift
     np.testing.assert_allclose(found.partition.masses.sum(), 1)
-    rep = lc.represent(X, [*inputs, found.labels], lift=lift, weights=w)
-    D = lc.distance_matrix(rep)
-    assert found.mean_distance == pytest.approx(D[-1, :-1].mean(), abs=1e-9)
+    widths = {"bandwidth": 4 * lift.kernel.bandwidth, "lift": "exact", "weights": w}
+    D = lc.distance_matrix([*inputs, found.labels], X, **widths)
+    assert found.mean_distance == pytest.approx(D[-1, :-1].mean(), abs=0.01)  # by 70 landmarks
+    fixed = lc.consensus(inputs, 4, X, method=method, weights=w, lift=lift, rng=0)
+    D = lc.distance_matrix(lc.represent(X, [*inputs, fixed.labels], lift=lift, weights=w))
+    assert fixed.mean_distance == pytest.approx(D[-1, :-1].mean(), abs=1e-9)
     if method.startswith("lift_") and method != "lift_places":
         np.testing.assert_array_equal(found.labels, found.predict(X))
         expected = shares_of_scores(lift.scores(X, found.centres))
@@ -261,15 +206,15 @@ def test_html_table_has_at_most_thirty_clusters(k):
     assert cells[0] == ["cluster", "share", "confidence", "made of (share of that cluster)"]
     assert len(cells) == 1 + 30
     for i, row in enumerate(cells[1:]):
-        mean = literal_confidence(found)[found.labels == i].mean()
-        assert row == [str(i), f"{1 / k:.1%}", f"{mean:.2f}", listed_parts(found.composition[i])]
+        mean = found.confidence[found.labels == i].mean()
+        assert row == [str(i), f"{1 / k:.1%}", f"{mean:.2f}", list_parts(found.composition[i])]
     assert len({row[2] for row in cells[1:]}) > 1
     paragraphs = [re.sub("<.*?>", "", part) for part in re.findall("<p>(.*?)</p>", html)]
     assert paragraphs == [
         repr(found),
         *["… and 1 more"] * (k - 30),
-        f"mean distance to the inputs {found.mean_distance:.4f}; the most central input has "
-        f"{found.best_input_distance:.4f} to the others",
+        f"mean distance to all inputs by labels {found.mean_distance:.4f} (least of an input, its "
+        f"own 0 included: {found.best_input_distance:.4f})",
     ]
     assert re.sub("<p>.*?</p>|<table>.*?</table>", "", html) == ""
 
@@ -283,16 +228,3 @@ def test_cluster_numbers_do_not_depend_on_the_seed():
         warnings.simplefilter("ignore", UserWarning)
         found = [lc.consensus(inputs, 5, X, rng=seed).labels.tolist() for seed in range(8)]
     assert found == found[:1] * 8
-
-
-def test_distances_are_averaged_over_inputs_that_share_points():
-    a, b, c = [0, 0, 1, 1, -1, -1], [-1, -1, -1, -1, 0, 1], [0, 0, 0, 1, 1, 1]
-    found = lc.consensus([a, b, c], 2, method="evidence", rng=0)
-
-    def between(p, q):
-        return lc.distance(p, q, measure="vi")
-
-    to_inputs = [between(found.labels, p) for p in (a, b, c)]
-    means = [between(a, c), between(b, c), (between(a, c) + between(b, c)) / 2]
-    assert found.mean_distance == pytest.approx(np.mean(to_inputs))
-    assert found.best_input_distance == pytest.approx(min(means))

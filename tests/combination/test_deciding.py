@@ -336,13 +336,19 @@ def test_naming_the_method_overrules():
         assert found.decision is None
 
 
-@pytest.mark.parametrize("case", [rings, stripes])
-def test_chosen_method_does_not_warn_but_the_same_method_by_name_does(case):
-    X, inputs, _ = case(np.random.default_rng(0), 300)
+def test_chosen_method_does_not_warn_but_the_same_method_by_name_does():
+    X, inputs, _ = rings(np.random.default_rng(0), 300)
     by_auto = lc.consensus(inputs, 2, X, rng=0)
-    with pytest.warns(UserWarning, match="the consensus is farther from its inputs"):
+    with pytest.warns(UserWarning, match="the consensus is farther from the other inputs"):
         expected = lc.consensus(inputs, 2, X, method=by_auto.method, rng=0)
     np.testing.assert_array_equal(by_auto.labels, expected.labels)
+
+
+def test_consensus_that_is_nearer_by_labels_does_not_warn():
+    X, inputs, _ = stripes(np.random.default_rng(0), 300)
+    found = lc.consensus(inputs, 2, X, rng=0)
+    again = lc.consensus(inputs, 2, X, method=found.method, rng=0)
+    assert again._distances.leads().max() > 0 > again._label_distances.leads().max()
 
 
 @pytest.mark.parametrize("n", [300, 2500])

@@ -187,7 +187,7 @@ def test_predictions_of_stored_points_equal_those_in_memory(tmp_path, form):
 def test_attributes_not_available_out_of_core_are_explained(tmp_path):
     X, _, parts = problem()
     found = lc.consensus(parts, 4, as_hdf5(tmp_path, "X", X), rng=0, **WARD)
-    for name in ("memberships", "confidence"):
+    for name in ("memberships", "margin"):
         with pytest.raises(AttributeError, match="predict_proba"):
             getattr(found, name)
     with pytest.raises(AttributeError, match="see labels and masses"):
@@ -303,7 +303,7 @@ def consensus_of_lifted(X, parts, seed, **options):
 
 def test_representation_can_replace_partitions(tmp_path):
     X, _, parts = problem()
-    expected = lc.consensus(parts, 4, X, rng=0, **WARD)
+    expected = lc.consensus(parts, 4, X, rng=0, bandwidth="median/4", **WARD)
     for points in (X, as_hdf5(tmp_path, "X", X)):
         found = consensus_of_lifted(points, parts, 0)
         assert not found.is_in_memory

@@ -92,6 +92,8 @@ def test_consensus_is_stored_by_scverse_conventions(cells):
     assert cells.uns["agreed"]["params"]["use_rep"] == "X_pca"
     assert list(cells.uns["agreed"]["params"]["keys"]) == keys
     assert cells.uns["agreed"]["mean_distance"] == pytest.approx(expected.mean_distance)
+    assert cells.uns["agreed"]["label_distance"] == pytest.approx(expected.label_distance)
+    np.testing.assert_array_equal(cells.uns["agreed"]["overruled"], expected.overruled)
 
 
 def test_copy_does_not_modify_the_original(cells):

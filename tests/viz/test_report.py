@@ -112,7 +112,27 @@ def test_consensus_equals_that_of_the_library_and_is_listed_with_the_clusterings
     np.testing.assert_allclose(
         measured(data["points"]["confidence"]), found.confidence[shown], atol=0.51 / 255
     )
-    assert data["consensus"]["score"] == pytest.approx(found.score)
+    for name in ("score", "mean_distance", "label_distance", "best_input_label_distance"):
+        assert data["consensus"][name] == pytest.approx(getattr(found, name))
+    assert data["consensus"]["overruled"] == len(found.overruled)
+
+
+@pytest.mark.filterwarnings("ignore:the consensus is farther")
+def test_summary_counts_points_that_are_undecided_or_overruled():
+    labels = np.repeat([0, 1], 50)
+    Z = 9.0 * labels[:, None] + np.random.default_rng(0).normal(size=(100, 2))
+    inputs = {name: labels.copy() for name in "abc"}
+    for p in inputs.values():
+        p[:3] = 1  # by all inputs
+    inputs["a"][3:10] = inputs["b"][10:20] = 1  # by one
+    page = lc.make_report(inputs, Z, consensus=2, method="lift_km", rng=0)
+    text = " ".join(page.summary)
+    assert "3% of the points are undecided (fewer than half of the inputs agree" in text
+    assert "All inputs put 3 of the points into another of its clusters." in text
+    assert page.to_dict()["consensus"]["overruled"] == 3
+    agreed = lc.make_report({"a": labels, "b": labels}, Z, consensus=2, rng=0)
+    assert "0% of the points are undecided" in " ".join(agreed.summary)
+    assert "All inputs put" not in " ".join(agreed.summary)
 
 
 def test_a_clustering_called_consensus_keeps_its_name():

@@ -102,9 +102,9 @@ def consensus_command(
         str, typer.Option("--n-clusters", "-k", help="How many clusters, or auto.")
     ] = "auto",
     method: o.Method = "auto",
-    out: Annotated[str | None, o.table_file("labels, confidence and memberships")] = None,
+    out: Annotated[str | None, o.table_file("labels, confidence, margin and memberships")] = None,
     kernel: o.Kernel = "gaussian",
-    bandwidth: o.Bandwidth = "auto",
+    bandwidth: o.AutoBandwidth = "auto",
     lift: o.Lift = "auto",
     n_components: o.Components = None,
     seed: o.Seed = 0,
@@ -114,6 +114,9 @@ def consensus_command(
     debug: o.Debug = False,
 ) -> None:
     """Combine clusterings into one: labels, confidence and memberships of every point.
+
+    The confidence is the share of the clusterings that agree; the margin says how far the
+    membership in the own cluster is ahead of the next.
 
     **Examples**
 

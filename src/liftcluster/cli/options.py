@@ -140,7 +140,7 @@ Method = Annotated[
     str,
     typer.Option(
         "--method",
-        help="Consensus method; `liftcluster methods` lists them.",
+        help="Consensus method; `liftcluster methods` lists them. auto chooses by the data.",
         autocompletion=_complete(METHODS),
     ),
 ]
@@ -161,11 +161,21 @@ Bandwidth = Annotated[
         rich_help_panel=_LIFTING,
     ),
 ]
+AutoBandwidth = Annotated[
+    str,
+    typer.Option(
+        "--bandwidth",
+        help="Bandwidth of the kernel: a number, or a rule such as median or median/4. auto is "
+        "median/4, and median for distances between clusterings.",
+        rich_help_panel=_LIFTING,
+    ),
+]
 Lift = Annotated[
     str,
     typer.Option(
         "--lift",
-        help=f"{', '.join(LIFTS)}.",
+        help=f"{', '.join(LIFTS)}. auto is exact for few points, else features that suit the "
+        "dimension.",
         autocompletion=_complete(LIFTS),
         rich_help_panel=_LIFTING,
     ),

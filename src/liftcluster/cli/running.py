@@ -25,6 +25,7 @@ _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "
 _WORDS = {
     r'\b(lift|method)="(\w+)"': r"--\1 \2",
     r"\bgive n_clusters\b": "give --n-clusters",
+    r'\bn_clusters="(\w+)"': r"--n-clusters \1",
     r"\bn_components\b": "--n-components",
     r"\bsay with view\b": "say with --view",
     r"\bthe points X\b": "the points",

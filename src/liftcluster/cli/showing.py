@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..combination.judging import describe_distances
 from ..combination.result import Consensus
 from ..comparison.comparing import DistanceMatrix
 from ..comparison.comparison import Comparison, Estimate
@@ -103,10 +104,9 @@ def show_consensus(console: Console, found: Consensus, verbose: bool) -> None:
         sure = found.confidence[found.labels == j].mean()
         table.add_row(str(j), f"{sizes[j]:,}", f"{sure:.2f}", Text(", ".join(most or parts[:1])))
     console.print(table)
-    console.print(
-        f"mean distance to the inputs {found.mean_distance:.4f} "
-        f"(the best of them is {found.best_input_distance:.4f} from the others)"
-    )
+    console.print(describe_distances(found))
+    if r := len(found.overruled):
+        console.print(f"points that all inputs put into another cluster: {r:,}")
     if found.curve is not None:
         console.print(f"the number of clusters was chosen by {found.curve.criterion}")
     if verbose:
@@ -193,8 +193,12 @@ def consensus_as_dict(found: Consensus, read: Clusterings, out: str | None) -> d
         "sizes": np.bincount(found.labels[found.labels >= 0], minlength=found.n_clusters),
         "score": found.score,
         "mean_confidence": float(found.confidence.mean()),
+        "mean_margin": float(found.margin.mean()),
+        "overruled": found.overruled,
         "mean_distance": found.mean_distance,
         "best_input_distance": found.best_input_distance,
+        "label_distance": found.label_distance,
+        "best_input_label_distance": found.best_input_label_distance,
         "composition": [
             [{"clustering": p, "cluster": c, "share": share} for p, c, share in made_of]
             for made_of in found.composition
@@ -202,7 +206,10 @@ def consensus_as_dict(found: Consensus, read: Clusterings, out: str | None) -> d
         "lift": None if lift is None else lift.describe(),
         "out": out,
     }
-    return values if out else values | {"labels": found.labels, "confidence": found.confidence}
+    if out:
+        return values
+    points = {"labels": found.labels, "confidence": found.confidence, "margin": found.margin}
+    return values | points
 
 
 def show_lift(console: Console, representation: Any) -> None:

@@ -61,10 +61,11 @@ def combine(read: Clusterings, n_clusters: int | Literal["auto"], **options: Any
 
 
 def consensus_columns(found: Consensus, read: Clusterings) -> dict[str, Any]:
-    """The columns that are written: ids if there are any, labels, confidence, memberships."""
+    """The columns that are written: ids if any, labels, confidence, margin and memberships."""
     return ids_of(read) | {
         "consensus": np.asarray(found.labels),
         "confidence": found.confidence,
+        "margin": found.margin,
         "membership": found.memberships,
     }
 

@@ -12,7 +12,7 @@ import numpy as np
 from .._util.typing import FloatArray, Points
 from .._util.validation import make_rng
 from ..lifts.base import LiftedPoints
-from ..lifts.choice import make_lift
+from ..lifts.choice import Lifting, make_lift
 from ..lifts.exact import SpanLift
 from ..partitions.partition import Partition, as_partitions
 from ..representation.representation import Representation
@@ -32,6 +32,7 @@ def combine_vectors(
     *,
     centres: FloatArray | None = None,
     all_points: bool = True,
+    judged_by: Lifting | None = None,
 ) -> Consensus:
     """Group the lifted clusters, then assign each point to the group with the largest score.
 
@@ -57,7 +58,9 @@ def combine_vectors(
         memberships, centres = shares_of_scores(scores), centres[used]
         if sums is not None:
             sums = sums[used][np.asarray(partition.names)]
-    found = finish(task.method.name, partition, named, rep, points, centres, memberships, sums)
+    found = finish(
+        task.method.name, partition, named, rep, points, centres, memberships, sums, judged_by
+    )
     return replace(found, _update=partial(_combine_more, task))
 
 

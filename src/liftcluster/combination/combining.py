@@ -30,15 +30,14 @@ from .by_labels import aggregation, combine_labels
 from .by_vectors import combine_vectors, update_by_sums
 from .choice_of_k import Curve, choose_k
 from .deciding import decide, decide_by_sums
-from .evaluation import check_linked, finish, hardened, warn_if_worse
+from .evaluation import check_linked, finish, hardened
 from .grouping import lifting_for_consensus
+from .judging import COMBINED_AT, judging_lifting, warn_if_worse
 from .methods.lifted import group_by
 from .methods.places import Places
 from .methods.registry import METHODS, Task
 from .result import Consensus
 from .streamed import consensus_of_representation, consensus_of_stream, is_read_into_memory
-
-_BANDWIDTH = "median/4"  # for "auto"; among some tried, the best on half of the labelled sets
 
 
 @checked_keywords
@@ -95,9 +94,10 @@ def consensus(
         points that have equal labels in all inputs, which their authors do where balance requires
         it.
     bandwidth : float, sequence of floats, or rule
-        "auto" is a quarter of the median distance between points. lift_places and lift_walk have
-        local bandwidths of their own; with them it is only that of the distances to the inputs
-        and of ``predict``.
+        "auto" is a quarter of the median distance between points, and the whole of it for the
+        distances to the inputs, as in :func:`liftcluster.distance`; one that is given is that of
+        both. lift_places and lift_walk have local bandwidths of their own; with them it is only
+        that of ``predict`` and of the distances.
     kernel, lift, weights, rng
         As for :func:`liftcluster.represent`, except that lift="auto" takes 500 Nystroem features
         where the exact lift is too slow: Fourier features are too noisy to tell points apart.
@@ -124,7 +124,7 @@ def consensus(
     k: int | Literal["auto"] = "auto"
     if not (isinstance(n_clusters, str) and n_clusters == "auto"):
         k = check_count(n_clusters, "n_clusters")
-    lifting = Lifting.of(kernel, bandwidth, lift, rule_for_auto=_BANDWIDTH)
+    lifting = Lifting.of(kernel, bandwidth, lift, rule_for_auto=COMBINED_AT)
     is_lifted = isinstance(partitions, Representation)
     if lifting.given and (is_lifted or X is None):
         why, advice = "without the points X nothing is lifted", "give X, or leave that out"
@@ -199,6 +199,7 @@ def _combine_in_memory(
     lifting: Lifting,
 ) -> Consensus:
     method, rep, points, curve, seen = task.method, None, None, None, named
+    judged_by = None
     wanted = None if k == "auto" and method.chooses_k else k  # None: left to the method
     if X is not None:
         seen = named if method.soft else {name: hardened(p) for name, p in named.items()}
@@ -206,6 +207,7 @@ def _combine_in_memory(
         check_pairs(s, s)
         lifting = lifting_for_consensus(lifting, next(iter(named.values())).n)
         rep, points = represent_points(lifting, X, seen, task.rng)
+        judged_by = judging_lifting(rep.lift, lifting)
     elif method.needs in ("vectors", "labels and points") or wanted == "auto":
         others = [m for m in METHODS.values() if m.needs in ("labels", "distances")]
         raise ValueError(
@@ -229,13 +231,15 @@ def _combine_in_memory(
         assert rep is not None
         assert points is not None
         assert wanted is not None
-        found = combine_vectors(task, wanted, rep, points, named, centres=centres)
+        found = combine_vectors(
+            task, wanted, rep, points, named, centres=centres, judged_by=judged_by
+        )
     else:
         if method.needs == "distances":
             partition = _medoid(named, X, rep, **task.options)
         else:
             partition = combine_labels(task, wanted, rep, X, named, places)
-        found = finish(method.name, partition, named, rep, points)
+        found = finish(method.name, partition, named, rep, points, judged_by=judged_by)
         if method.aggregates:
             found = replace(found, aggregation=aggregation(named, partition))
     if method.chooses_k and wanted not in (None, found.n_clusters):

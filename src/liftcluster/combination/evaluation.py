@@ -5,30 +5,26 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
-from itertools import combinations
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from .._util.memory import check_memory
-from .._util.typing import Array, FloatArray, IntArray, Points
-from .._util.warning import warn
-from ..comparison.measures.information import vi
+from .._util.typing import FloatArray, IntArray, Points
 from ..comparison.measures.lifted import lift_emd_matrix
 from ..lifts.base import LiftedPoints
 from ..lifts.choice import Lifting
 from ..lifts.exact import SpanLift
-from ..partitions.contingency import contingency
 from ..partitions.partition import Partition
 from ..partitions.stack import Stack
 from ..representation.representation import Representation
 from ..representation.samples import assemble, represent_in_memory
+from .judging import Distances, distances_by_labels, share_points
 from .methods.registry import METHODS, Method
 from .result import Consensus
 
 CONSENSUS = ("consensus",)  # its name among its inputs, which may have any names
 _MANY_MEMBERSHIPS = 5e7  # 400 MB
-_ROUNDING = 1e-6  # a larger distance between equal partitions is not rounding
 
 
 def finish(
@@ -40,12 +36,14 @@ def finish(
     centres: FloatArray | None = None,
     memberships: FloatArray | None = None,
     sums: FloatArray | None = None,
+    judged_by: Lifting | None = None,
 ) -> Consensus:
     """The result in memory, with its distances to the inputs.
 
     The distances are by place where there are points, else by labels. By default points are scored
     by the clusters of the consensus themselves, and memberships are those in the inputs. ``sums``
-    are those of the clusters of the partition, where they are known.
+    are those of the clusters of the partition, where they are known. The distances are those of
+    ``judged_by``, or of the lift of the inputs.
     """
     m, k = len(named), partition.k if memberships is None else int(memberships.shape[1])
     shares: FloatArray | Callable[[], FloatArray] | None = memberships
@@ -55,24 +53,23 @@ def finish(
         if partition.n * k <= _MANY_MEMBERSHIPS or not METHODS[method].chooses_k:
             shares = shares()
     if rep is None or points is None:
-        D = _distances_by_labels([*named.values(), partition])
+        distances = distances_by_labels([*named.values()], partition)
     else:
         found: dict[Hashable, Partition] = {CONSENSUS: partition}
-        if isinstance(rep.lift, SpanLift):
-            together = represent_again(rep, points.X, named | found)
-        else:
-            stack = Stack(found)
-            sums = points.sums(stack) if sums is None else sums
-            together = rep + assemble([stack], points.lift, sums)
-        D = lift_emd_matrix(together)
-        if centres is None:
+        together = None
+        if judged_by is None or centres is None:
+            together = _represent_together(rep, points, named, found, sums)
+        if centres is None and together is not None:
             rep, centres = together[:m], together[m].vectors
+        if judged_by is not None:
+            together = represent_in_memory(judged_by, [(points.X, named | found)])
+        assert together is not None
+        distances = Distances.of(lift_emd_matrix(together))
     labels, masses = partition.labels, partition.masses
     if partition.k != k:  # a block of points without some clusters, which are named by number
         numbers = np.asarray(partition.names)
         labels, masses = numbers[labels], np.zeros(k)
         masses[numbers] = partition.masses
-    mean_distance, best_input_distance = distances_to_inputs(D)
     return Consensus(
         method,
         named,
@@ -81,11 +78,25 @@ def finish(
         centres,
         labels=labels,
         masses=masses,
-        mean_distance=mean_distance,
-        best_input_distance=best_input_distance,
+        _distances=distances,
         _partition=partition,
         _memberships=shares,
     )
+
+
+def _represent_together(
+    rep: Representation,
+    points: LiftedPoints,
+    named: dict[Hashable, Partition],
+    found: dict[Hashable, Partition],
+    sums: FloatArray | None,
+) -> Representation:
+    """The inputs and, last, the consensus by the lift of the inputs."""
+    if isinstance(rep.lift, SpanLift):
+        return represent_again(rep, points.X, named | found)
+    stack = Stack(found)
+    sums = points.sums(stack) if sums is None else sums
+    return rep + assemble([stack], points.lift, sums)
 
 
 def represent_again(
@@ -97,40 +108,6 @@ def represent_again(
     if isinstance(rep.lift, SpanLift):  # spans the clusters of the representation only
         lifting = Lifting.of(rep.lift.kernel, lift="exact")
     return represent_in_memory(lifting, [(X, named)])
-
-
-def distances_to_inputs(D: FloatArray) -> tuple[float, float]:
-    """Mean distance of the last partition to the others; the smallest mean distance among those.
-
-    Distances that are NaN are left out of the means.
-    """
-    m = len(D) - 1
-    among = np.array(D[:m, :m])
-    count = np.maximum(np.isfinite(among).sum(axis=1) - 1, 1)
-    others = (np.nansum(among, axis=1) - np.diag(among)) / count
-    return float(np.nanmean(D[m, :m])), float(others.min())
-
-
-def _distances_by_labels(partitions: list[Partition]) -> FloatArray:
-    """Variation of information between every two partitions; NaN where they share no point."""
-    shared = _share_points(partitions)
-    D = np.where(shared, 0.0, np.nan)
-    for i, j in np.argwhere(np.triu(shared)):
-        D[i, j] = D[j, i] = vi(contingency(partitions[i], partitions[j]))
-    return D
-
-
-def warn_if_worse(found: Consensus) -> None:
-    """Warn that one of several inputs is closer to the others than the consensus is to them."""
-    mean, best = found.mean_distance, found.best_input_distance
-    if found.method == "medoid" or len(found.inputs) == 1 or mean is None or best is None:
-        return
-    if mean > best + _ROUNDING:
-        warn(
-            f"the consensus is farther from its inputs (mean distance {mean:.4f}) than the best of "
-            f"them is from the others ({best:.4f}); look at the inputs, or take the best: "
-            'method="medoid"'
-        )
 
 
 def unanimous(named: dict[Hashable, Partition], k: int) -> Partition | None:
@@ -186,7 +163,7 @@ def hardened(partition: Partition) -> Partition:
 
 def check_linked(named: dict[Hashable, Partition], method: Method) -> None:
     """Whether labels alone can say which clusters of different inputs belong together."""
-    shared, names = _share_points(list(named.values())), list(named)
+    shared, names = share_points(list(named.values())), list(named)
     groups = connected_components(shared, directed=False)[1]
     if groups.any():
         one, other = names[0], names[int(groups.argmax())]
@@ -201,13 +178,3 @@ def check_linked(named: dict[Hashable, Partition], method: Method) -> None:
             f"{method.name} compares every two inputs, and {names[i]!r} and {names[j]!r} share no "
             "labelled point; give the points X, or take another method"
         )
-
-
-def _share_points(partitions: list[Partition]) -> Array:
-    """(m, m), whether some point of positive weight is in a cluster of both partitions."""
-    inside = [(p.labels >= 0) & (p.weights > 0) for p in partitions]
-    shared = np.ones((len(inside), len(inside)), dtype=bool)
-    partial = [i for i, where in enumerate(inside) if not where.all()]
-    for i, j in combinations(partial, 2):
-        shared[i, j] = shared[j, i] = (inside[i] & inside[j]).any()
-    return shared

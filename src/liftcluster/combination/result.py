@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -21,8 +21,11 @@ from ..representation.counts import PartitionSummary
 from ..representation.representation import Representation
 from ..streaming.passes import check_holds_labels, map_points
 from ..streaming.sources import is_streamed
+from .agreement import Agreement, agreement, margins
 from .cells import Affinities, affinities_of_features
+from .composition import Composition, composition_of, list_parts
 from .features import point_features
+from .judging import Distances, describe_distances, distances_by_labels, rivals
 from .methods.lifted import lift_ssd
 
 if TYPE_CHECKING:
@@ -30,11 +33,15 @@ if TYPE_CHECKING:
     from .deciding import Decision
     from .methods.disagreements import Aggregation
 
-# For each consensus cluster: (partition, cluster, share of that cluster), largest first.
-Composition = list[list[tuple[Hashable, Hashable, float]]]
-
 _MOST_ROWS = 30  # of a table in a notebook
-_MOST_PARTS = 8  # of a cluster, in such a table
+
+
+class LabelReader(Protocol):
+    """Labels of the inputs that are read in blocks."""
+
+    def agreement(self, labels: Any) -> Agreement: ...
+
+    def distances(self, rows: IntArray) -> Distances: ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,9 +63,21 @@ class Consensus:
         Soft consensus; rows sum to one. Computed when first used, where a method has chosen so
         many clusters that they take more than 400 MB.
     confidence : (n,) array
-        How far a point's membership in its cluster is ahead of its next best, in [0, 1].
+        Share of the inputs that agree with the cluster of a point, for every method alike: those
+        whose cluster at that point lies mostly in its consensus cluster, with the largest share
+        of its weight (an equal one in several counts for each). Only inputs that label the point
+        count, soft ones in proportion to its memberships. 1 where all agree; 0 where no input
+        labels the point, or the consensus does not. Where points were read in blocks, the labels
+        are read once more when it is first used.
+    overruled : (r,) int array
+        The points that all inputs put into one other consensus cluster, by where their clusters
+        mostly lie: there the inputs agree, but the place of the point decided otherwise.
+    margin : (n,) array
+        How far a point's membership in its cluster is ahead of its next best, in [0, 1]. For
+        lift_km, lift_hac and lift_barycentre, whose memberships are by place, it says how clear
+        the place is; a place between two clusters is not clear, even if all inputs agree.
     is_in_memory : bool
-        Whether ``partition``, ``memberships`` and ``confidence`` are kept. They are not where
+        Whether ``partition``, ``memberships`` and ``margin`` are kept. They are not where
         points were read in blocks: an AttributeError that names ``predict_proba``.
     masses : (k,) array or None
         Share of the weight that each cluster has; None without points.
@@ -72,9 +91,15 @@ class Consensus:
         For each consensus cluster the input clusters it is made of, as (partition, cluster, share
         of that cluster), largest first.
     mean_distance, best_input_distance : float or None
-        Mean distance of the consensus to the inputs, and the smallest mean distance of an input to
-        the others: LiftEMD with points, the variation of information without. None for a consensus
-        of a Representation without points.
+        Mean distance of the consensus to all inputs, and the smallest that an input has to all of
+        them, 0 to itself included. LiftEMD with points, at the bandwidth that
+        :func:`liftcluster.distance` has by default unless one was given; the variation of
+        information without. None for a consensus of a Representation without points. That an input
+        has less means little with few inputs: with two, nothing can have less than either.
+    label_distance, best_input_label_distance : float or None
+        The same by labels alone: the variation of information. Of more than 30 inputs only those
+        that are nearest to all by place are candidates for the best. None for a consensus of a
+        Representation.
     curve : Curve or None
         How the number of clusters was chosen, if it was.
     aggregation : Aggregation or None
@@ -91,8 +116,6 @@ class Consensus:
     centres: FloatArray | None
     labels: Any = None
     masses: FloatArray | None = None
-    mean_distance: float | None = None
-    best_input_distance: float | None = None
     curve: Curve | None = None
     aggregation: Aggregation | None = None
     decision: Decision | None = None
@@ -100,6 +123,11 @@ class Consensus:
     _update: Callable[..., Consensus] | None = None  # partial_fit, where the method has it
     _memberships: FloatArray | Callable[[], FloatArray] | None = None  # or how to compute them
     _composition: Composition | None = None
+    _distances: Distances | None = None  # by place, or by labels without points
+    _reader: LabelReader | None = None  # of the inputs, where they are not in memory
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_reader": None}  # open files cannot be sent or stored
 
     @property
     def is_in_memory(self) -> bool:
@@ -117,25 +145,65 @@ class Consensus:
     def memberships(self) -> FloatArray:
         if self._memberships is None:
             raise AttributeError(
-                "memberships of points that are read in blocks are not kept, and confidence needs "
+                "memberships of points that are read in blocks are not kept, and margin needs "
                 "them; predict_proba returns those of any points, or writes them to out"
             )
         return self._memberships() if callable(self._memberships) else self._memberships
 
+    @cached_property
+    def _agreement(self) -> Agreement:
+        if self._reader is not None:
+            return self._reader.agreement(self.labels)
+        if self._partition is None:
+            raise AttributeError(
+                "confidence needs the labels of the inputs, which a Representation does not have, "
+                "nor does a stored consensus of points that were read in blocks; give consensus "
+                "the partitions, and use confidence before it is stored"
+            )
+        return agreement(self._partition, self._partitions)
+
     @property
-    def _is_wide(self) -> bool:
-        """Whether memberships are so many that they are computed only on request."""
-        return callable(self._memberships) and "memberships" not in self.__dict__
+    def _partitions(self) -> list[Partition]:
+        return [p for p in self.inputs.values() if isinstance(p, Partition)]
+
+    @property
+    def confidence(self) -> FloatArray:
+        return self._agreement.confidence
+
+    @property
+    def overruled(self) -> IntArray:
+        return self._agreement.overruled
 
     @cached_property
-    def confidence(self) -> FloatArray:
-        memberships = self.memberships
-        if self.n_clusters == 1:
-            return np.ones(len(memberships))
-        top = np.partition(memberships, -2, axis=1)[:, -2:]
-        own = memberships[np.arange(len(top)), self.labels]
-        own = np.where(self.labels >= 0, own, 0.0)  # the medoid may have noise
-        return np.maximum(own - np.where(own >= top[:, 1], top[:, 0], top[:, 1]), 0.0)
+    def margin(self) -> FloatArray:
+        return margins(self.memberships, self.labels)
+
+    @property
+    def mean_distance(self) -> float | None:
+        return None if self._distances is None else self._distances.mean
+
+    @property
+    def best_input_distance(self) -> float | None:
+        return None if self._distances is None else self._distances.best
+
+    @cached_property
+    def _label_distances(self) -> Distances | None:
+        if self._distances is None or self.representation is None:
+            return self._distances
+        rows = rivals(self._distances)
+        if self._reader is not None:
+            return self._reader.distances(rows)
+        if self._partition is None:
+            return None
+        return distances_by_labels(self._partitions, self._partition, rows)
+
+    @property
+    def label_distance(self) -> float | None:
+        return None if self._label_distances is None else self._label_distances.mean
+
+    @property
+    def best_input_label_distance(self) -> float | None:
+        return None if self._label_distances is None else self._label_distances.best
 
     @cached_property
     def score(self) -> float | None:
@@ -149,15 +217,7 @@ class Consensus:
             return self._composition
         if not self.is_in_memory:
             return [[] for _ in range(self.n_clusters)]
-        R = self.partition.memberships
-        numbers = np.unique(self.labels[self.labels >= 0])  # all of them, except for a small block
-        shares = {}
-        for name, p in self.inputs.items():
-            assert isinstance(p, Partition)
-            own = np.zeros((p.k, self.n_clusters))
-            own[:, numbers] = (p.memberships.multiply(p.weights[:, None]).T @ R).toarray()
-            shares[name] = p.names, own / p.cluster_weights[:, None]
-        return compose(shares, self.n_clusters)
+        return composition_of(self.partition, self.labels, self.inputs, self.n_clusters)
 
     def predict(self, X: Points, *, out: Any = None, progress: bool | None = None) -> Any:
         """Consensus cluster of each point: that of the largest ⟨φ(x), v⟩.
@@ -219,7 +279,8 @@ class Consensus:
 
         Sums of clusters with the same name are added, and the clusters are grouped again into as
         many groups as before. Labels are those of the new points, distances those of their
-        consensus to all inputs. An exact lift is replaced by features of the same kernel.
+        consensus to all inputs, by the lift of the consensus. An exact lift is replaced by features
+        of the same kernel.
 
         Parameters
         ----------
@@ -248,8 +309,10 @@ class Consensus:
             text += f" of {n} points"
         if self.score is not None:
             text += f", liftSSD = {self.score:.4f}"
-        if self.is_in_memory and not self._is_wide:
+        if self.is_in_memory:
             text += f", mean confidence {self.confidence.mean():.2f}"
+            if r := len(self.overruled):
+                text += f", {r} point{'s' if r > 1 else ''} overruled"
         if self.aggregation is not None:
             text += f"; {self.aggregation}"
         return f"Consensus({text})"
@@ -259,10 +322,12 @@ class Consensus:
         columns: dict[str, list[Any]] = {"cluster": list(shown)}
         if self.masses is not None:
             columns["share"] = [f"{self.masses[i]:.1%}" for i in shown]
-        if self.is_in_memory and not self._is_wide:
+        if self.is_in_memory:
             own = [self.confidence[self.labels == i] for i in shown]
             columns["confidence"] = [f"{c.mean():.2f}" if len(c) else "" for c in own]
-        columns["made of (share of that cluster)"] = [_list(self.composition[i]) for i in shown]
+        columns["made of (share of that cluster)"] = [
+            list_parts(self.composition[i]) for i in shown
+        ]
         rows = list(zip(*columns.values(), strict=False))
         html = paragraph(repr(self)) + table(tuple(columns), rows)
         if self.decision is not None:
@@ -270,22 +335,8 @@ class Consensus:
         if more := self.n_clusters - len(shown):
             html += paragraph(f"… and {more} more")
         if self.mean_distance is not None:
-            html += paragraph(
-                f"mean distance to the inputs {self.mean_distance:.4f}; the most central input has "
-                f"{self.best_input_distance:.4f} to the others"
-            )
+            html += paragraph(describe_distances(self))
         return html
-
-
-def compose(
-    shares: Mapping[Hashable, tuple[tuple[Hashable, ...], FloatArray]], k: int
-) -> Composition:
-    """The composition from the (clusters of an input, k) shares that the k groups have of them."""
-    made_of: Composition = [[] for _ in range(k)]
-    for name, (clusters, matrix) in shares.items():
-        for i, j in np.argwhere(matrix > 0):
-            made_of[j].append((name, clusters[i], float(matrix[i, j])))
-    return [sorted(parts, key=lambda part: -part[2]) for parts in made_of]
 
 
 def predict_clusters(
@@ -318,9 +369,3 @@ def shares_of_scores(scores: FloatArray) -> FloatArray:
     some = total > 0
     shares = positive / xp.where(some, total, xp.ones_like(total))
     return xp.where(some, shares, xp.full_like(shares, 1 / scores.shape[1]))
-
-
-def _list(parts: list[tuple[Hashable, Hashable, float]]) -> str:
-    shown = [f"{name}: {cluster} ({share:.0%})" for name, cluster, share in parts if share >= 0.1]
-    shown = shown[:_MOST_PARTS]
-    return ", ".join(shown) + (" …" if len(parts) > len(shown) else "")

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import combinations
 from operator import add
 from typing import Any
 
 import numpy as np
 
+from .._util.dask import is_dask
 from .._util.typing import Array, FloatArray, IntArray, Points
 from ..comparison.measures.lifted import lift_emd_matrix
 from ..lifts.base import Lift
 from ..lifts.choice import Lifting, choose_settings
 from ..lifts.settings import Exact
-from ..partitions.contingency import PartialTable
-from ..partitions.partition import Partition
+from ..partitions.contingency import Contingency, PartialTable
+from ..partitions.partition import Partition, as_block
 from ..representation.counts import (
     PartitionSummary,
+    count_clusters,
     summaries_of_representation,
     summaries_of_tally,
 )
@@ -30,10 +34,13 @@ from ..streaming.passes import add_up, blocks_with_progress, check_holds_labels,
 from ..streaming.rows import len_of
 from ..streaming.sources import is_in_memory
 from ..streaming.streams import PointBlock, Stream, stream_of_points
-from .evaluation import CONSENSUS, distances_to_inputs
+from .agreement import Agreement, agreement_by, main_clusters
+from .composition import Composition, compose
+from .evaluation import CONSENSUS
 from .grouping import group_clusters, lifting_for_consensus, warn_if_fewer
+from .judging import Distances, distances_by_tables, judging_lifting
 from .methods.registry import METHODS, Task
-from .result import Composition, Consensus, compose, predict_clusters
+from .result import Consensus, predict_clusters
 
 
 def is_read_into_memory(stream: Stream, lifting: Lifting) -> bool:
@@ -76,7 +83,10 @@ def consensus_of_stream(
     lift, inputs, rng = made
     rep = inputs.finish(lift)
     centres = group_clusters(task._replace(rng=rng), k, rep)
-    return _assign(stream, task, k, rep, centres, summaries_of_tally(inputs), out, progress)
+    judged_by = judging_lifting(lift, lifting)
+    return _assign(
+        stream, task, k, rep, centres, summaries_of_tally(inputs), out, progress, judged_by
+    )
 
 
 def consensus_of_representation(
@@ -133,11 +143,13 @@ def _assign(
     inputs: dict[Hashable, PartitionSummary],
     out: Any,
     progress: bool | None,
+    judged_by: Lifting | None = None,
 ) -> Consensus:
     """The result after a pass that assigns every point to a group of lifted clusters."""
     assert rep.lift is not None
     assert stream.X is not None
-    shared, labels = (rep.lift, centres), _Labels(out)
+    judge = None if judged_by is None else judged_by.lift
+    shared, labels = (rep.lift, centres, judge), _Labels(out)
     if is_on_dask(stream):
         groups = add_up(stream, _groups_of_block, shared, "assigning", progress)
     else:
@@ -145,16 +157,22 @@ def _assign(
         groups = reduce(add, (_groups_of_block(shared, block, labels) for block in blocks))
         if out is not None:
             check_one_row_each(out, labels.rows[-1].stop)
-    weights = dict(zip(groups.tally.cluster_names, groups.tally.cluster_weights, strict=True))
+    own = np.flatnonzero(groups.tally.owner == len(groups.tally.sizes) - 1)  # of the consensus
+    weights = {groups.tally.cluster_names[i]: groups.tally.cluster_weights[i] for i in own}
     used = np.flatnonzero([i in weights for i in range(len(centres))])
     warn_if_fewer(k, rep, len(centres), len(used))
     if labels.rows:
         found = labels.among(used, len(centres))
     else:  # only sums have come back from Dask's workers
         found = predict_clusters(rep.lift, centres[used], stream.X, out, None)
-    masses = np.array([weights[i] for i in used.tolist()]) / groups.tally.total_weights[0]
-    D = lift_emd_matrix(rep + groups.tally.finish(rep.lift))
-    mean_distance, best_input_distance = distances_to_inputs(D)
+    masses = np.array([weights[i] for i in used.tolist()]) / groups.tally.total_weights[-1]
+    if judge is None:
+        together = rep + groups.tally.finish(rep.lift)
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of empty clusters, which are known
+            together = groups.tally.finish(judge)
+    reader = _StreamedLabels(replace(stream, X=None), groups.shared, used)
     return Consensus(
         task.method.name,
         inputs,
@@ -163,9 +181,9 @@ def _assign(
         centres[used],
         labels=found,
         masses=masses,
-        mean_distance=mean_distance,
-        best_input_distance=best_input_distance,
         _composition=_composition(rep, groups.shared, used),
+        _distances=Distances.of(lift_emd_matrix(together)),
+        _reader=reader if groups.shared else None,
     )
 
 
@@ -182,10 +200,10 @@ class _Groups:
 
 
 def _groups_of_block(
-    shared: tuple[Lift, FloatArray], block: PointBlock, labels: _Labels | None = None
+    shared: tuple[Lift, FloatArray, Lift | None], block: PointBlock, labels: _Labels | None = None
 ) -> _Groups:
     """The sums of a block; its labels are added to ``labels``."""
-    lift, centres = shared
+    lift, centres, judge = shared
     codes = lift.assign(block.X, centres).astype(np.int32)
     if labels is not None:
         labels.add(block.rows, codes)
@@ -195,7 +213,53 @@ def _groups_of_block(
     tables = {
         name: PartialTable.of(p, Partition(codes, numbers, p.weights)) for name, p in inputs.items()
     }
-    return _Groups(Tally.of(lift, block.X, {CONSENSUS: codes}, weights), tables)
+    lifted: dict[Hashable, Any] = {CONSENSUS: as_block(codes, weights)}
+    if judge is not None:
+        lifted = block.partitions | lifted
+    return _Groups(Tally.of(judge or lift, block.X, lifted), tables)
+
+
+@dataclass(frozen=True, eq=False)
+class _StreamedLabels:
+    """Labels of the inputs that are read once more, and where their clusters lie."""
+
+    stream: Stream  # without points
+    shared: dict[Hashable, PartialTable]  # with all groups
+    used: IntArray  # the groups that have points
+
+    def agreement(self, labels: Any) -> Agreement:
+        """The agreement of the inputs with the labels of all points."""
+        main = {
+            name: main_clusters(table.table[:, self.used]) for name, table in self.shared.items()
+        }
+        row = {
+            name: {cluster: i for i, cluster in enumerate(table.names[0])}
+            for name, table in self.shared.items()
+        }
+        found = []
+        labels = np.asarray(labels) if is_dask(labels) else labels
+        for block in self.stream.blocks():
+            parts = {name: part.partition for name, part in block.partitions.items()}
+            inputs = [
+                (p, main[name][[row[name][cluster] for cluster in p.names]])
+                for name, p in parts.items()
+            ]
+            own = agreement_by(inputs, np.asarray(labels[block.rows]))
+            found.append(own._replace(overruled=own.overruled + block.rows.start))
+        return Agreement(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+    def distances(self, rows: IntArray) -> Distances:
+        """Variation of information of some inputs, and of the consensus, to all inputs."""
+        names, m = list(self.shared), len(self.shared)
+        chosen = set(rows.tolist())
+        pairs = [(i, j) for i, j in combinations(range(m), 2) if i in chosen or j in chosen]
+        counted = count_clusters(self.stream, [(names[i], names[j]) for i, j in pairs]).tables
+
+        def between(i: int, j: int) -> Contingency | None:
+            part = self.shared[names[i]] if j == m else counted[names[i], names[j]]
+            return part.finish() if part.table.sum() > 0 else None
+
+        return distances_by_tables(between, m, rows)
 
 
 @dataclass(eq=False)

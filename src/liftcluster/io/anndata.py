@@ -172,10 +172,11 @@ def consensus(
     -------
     None, or AnnData if ``copy``
         ``.obs[key_added]``: the cluster of each cell, categorical.
-        ``.obs[key_added + "_confidence"]``: its confidence, from 0 to 1.
+        ``.obs[key_added + "_confidence"]``: the share of the clusterings that agree with it.
         ``.obsm[key_added + "_memberships"]``: soft memberships (n, n_clusters).
-        ``.uns[key_added]``: parameters, score and mean distance to the inputs; with
-        method="auto" the method that was chosen, and the reason.
+        ``.uns[key_added]``: parameters, score, mean distances to the inputs by place and by
+        labels, and ``overruled``, the numbers of the cells that all clusterings put into another
+        cluster; with method="auto" the method that was chosen, and the reason.
 
     Examples
     --------
@@ -195,9 +196,9 @@ def consensus(
     target.obs[key_added] = pandas.Categorical.from_codes(found.labels, categories)
     target.obs[f"{key_added}_confidence"] = found.confidence
     target.obsm[f"{key_added}_memberships"] = np.asarray(found.memberships)
-    scores: dict[str, Any] = {
-        s: getattr(found, s) for s in ("score", "mean_distance", "best_input_distance")
-    }
+    kept = ("score", "mean_distance", "best_input_distance", "label_distance",
+            "best_input_label_distance", "overruled")  # fmt: skip
+    scores: dict[str, Any] = {name: getattr(found, name) for name in kept}
     if found.decision is not None:
         scores |= {"method": found.method, "reason": found.decision.reason}
     params = {"keys": list(named), "n_clusters": n_clusters, "use_rep": rep, "method": method}

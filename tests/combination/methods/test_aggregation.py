@@ -335,12 +335,12 @@ def test_many_memberships_are_computed_only_on_request(monkeypatch):
     expected = lc.consensus(inputs, "auto", method="local_search")
     monkeypatch.setattr(evaluation, "_MANY_MEMBERSHIPS", 100)
     found = lc.consensus(inputs, "auto", method="local_search")
-    assert "confidence" not in repr(found)
-    assert "confidence" not in found._repr_html_()
-    assert "memberships" not in vars(found)
-    np.testing.assert_array_equal(found.memberships, expected.memberships)
     np.testing.assert_array_equal(found.confidence, expected.confidence)
     assert "mean confidence" in repr(found)
+    assert "confidence" in found._repr_html_()
+    assert "memberships" not in vars(found)
+    np.testing.assert_array_equal(found.memberships, expected.memberships)
+    np.testing.assert_array_equal(found.margin, expected.margin)
 
 
 def test_other_methods_report_no_cost():

@@ -15,6 +15,7 @@ from ..._util.names import MethodName
 from ..._util.typing import BandwidthLike, FloatArray, IntArray, Points, RngLike
 from ..._util.validation import as_points, check_same_length, make_rng
 from ...combination import combining
+from ...combination.judging import JUDGED_AT
 from ...combination.methods.registry import METHODS
 from ...comparison.comparing import check_measures, compare_all, distance_matrices
 from ...comparison.comparison import Comparison, witness_from_scores
@@ -74,8 +75,9 @@ def make_report(
     method : str
         Consensus method, a name in ``METHODS``.
     kernel, bandwidth, lift, weights
-        As for :func:`liftcluster.represent`. They also apply to the consensus, but there
-        ``bandwidth="median"`` becomes its default, a quarter of the median.
+        As for :func:`liftcluster.represent`. They also apply to the consensus, but
+        ``bandwidth="median"`` leaves it to its default: it is made at a quarter of the median, and
+        judged, like all clusterings here, at the median.
     view : (n, 2) array-like, optional
         Coordinates to plot the points at; by default X if d = 2, else principal components.
     title : str, optional
@@ -149,8 +151,8 @@ def report_about(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         if consensus is not None:
-            # The default bandwidth of consensus is finer.
-            default = isinstance(lifting["bandwidth"], str) and lifting["bandwidth"] == "median"
+            # The default bandwidth of consensus is finer, but it is judged at this one.
+            default = isinstance(lifting["bandwidth"], str) and lifting["bandwidth"] == JUDGED_AT
             combined = combining.consensus(
                 named,
                 consensus,

@@ -132,9 +132,11 @@ def _consensus(results: Results) -> dict[str, Any] | None:
     if combined is None:
         return None
     curve = combined.curve
-    keys = ("method", "n_clusters", "score", "mean_distance", "best_input_distance")
+    keys = ("method", "n_clusters", "score", "mean_distance", "best_input_distance",
+            "label_distance", "best_input_label_distance")  # fmt: skip
     return {
         **{key: getattr(combined, key) for key in keys},
+        "overruled": len(combined.overruled),
         "mean_confidence": float(combined.confidence.mean()),
         "composition": [
             [[str(name), str(cluster), share] for name, cluster, share in parts[:20]]

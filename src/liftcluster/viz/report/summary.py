@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...comparison.comparing import DistanceMatrix
     from .trust import Trust
 
-_LOW_CONFIDENCE = 0.2
+_UNDECIDED = 0.5  # share of the inputs that agree, below which a point is undecided
 _OUTLIER_FACTOR = 1.5  # an outlier has this many times the median of the mean distances
 _ZERO = 1e-9  # distances and costs below are rounding errors
 _DIRECTION_MARKS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -144,14 +144,18 @@ def _consensus(results: Results, D: FloatArray, names: list[Name]) -> list[Sente
     consensus = results.consensus
     if consensus is None:
         return []
-    uncertain = float((consensus.confidence < _LOW_CONFIDENCE).mean())
+    undecided = float((consensus.confidence < _UNDECIDED).mean())
+    overruled = len(consensus.overruled)
+    against = f" All inputs put {overruled:,} of the points into another of its clusters."
     k = consensus.n_clusters
     chosen = " (chosen automatically)" if consensus.curve is not None else ""
     return [
         (
             f"Their consensus has {k} cluster{'s' if k != 1 else ''}{chosen}. It is ",
             *_nearest_and_farthest(D[-1, :-1], names),
-            f"; {uncertain:.0%} of the points are uncertain (confidence below {_LOW_CONFIDENCE}).",
+            f"; {_percent(undecided)} of the points are undecided (fewer than half of the inputs "
+            "agree with their cluster).",
+            against if overruled else "",
         ),
         *_decision(consensus),
     ]
@@ -200,6 +204,15 @@ def _precision(results: Results) -> list[Sentence]:
     if not results.is_random:
         return [(f"The absolute errors of these distances are at most {known.max():.1g}.",)]
     return [(f"These distances have standard errors of at most {known.max():.2g}.",)]
+
+
+def _percent(share: float) -> str:
+    """A share in whole per cent, but never 0 % of something.
+
+    >>> _percent(0.0), _percent(0.001), _percent(0.126)
+    ('0%', 'under 1%', '13%')
+    """
+    return "under 1%" if 0 < share < 0.005 else f"{share:.0%}"
 
 
 def _short(name: Any, max_length: int = 40) -> str:

@@ -43,7 +43,7 @@ function colouring(choice, state) {
       title: "where " + isolated(nameOf(state.first)) + " and " + isolated(nameOf(state.second)) + " differ" };
   }
   if (choice === "confidence") {
-    return { levels: unpackOnce(POINTS.confidence), ramp: "confidence", low: "uncertain", high: "certain", ascending: false, title: "confidence of the consensus" };
+    return { levels: unpackOnce(POINTS.confidence), ramp: "confidence", low: "no input agrees", high: "all agree", ascending: false, title: "the share of the inputs that agree with the consensus" };
   }
   const i = choice === "first" ? state.first : choice === "second" ? state.second : Number(choice);
   return { clustering: i, labels: labelsOf(i), title: isolated(nameOf(i)) };

@@ -83,10 +83,11 @@ function drawConsensus() {
   fill("consensus-table", ["cluster", "…composition (share of the input cluster)", "#share of the mass", "#confidence"], rows);
   byId("consensus-card").hidden = false;
   const chosen = found.curve ? " Its number of clusters was chosen by the " + found.curve.criterion + " criterion." : "";
-  const D = DATA.measures.lift_emd.values, m = CLUSTERINGS.length - 1;
-  const mean = (i) => D[i].slice(0, m).reduce((a, b) => a + b, 0) / Math.max(i < m ? m - 1 : m, 1);
-  byId("consensus-hint").textContent = found.n_clusters + " clusters by " + found.method + ". Mean LiftEMD to the inputs " +
-    decimals(mean(m)) + "; the most central input has " + decimals(Math.min(...[...Array(m).keys()].map(mean))) + " to the others." + chosen;
+  const against = found.overruled ? " All inputs put " + count(found.overruled) + " of the points into another of its clusters." : "";
+  byId("consensus-hint").textContent = found.n_clusters + " clusters by " + found.method + ". Mean distance to all inputs: by place (LiftEMD) " +
+    decimals(found.mean_distance) + ", by labels (variation of information) " + decimals(found.label_distance) +
+    "; the least that an input has, its own 0 included: " + decimals(found.best_input_distance) + " and " + decimals(found.best_input_label_distance) +
+    ". Confidence is the share of the inputs that agree." + against + chosen;
 }
 
 function compositionOf(parts) {
