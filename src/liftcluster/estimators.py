@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ._util.arrays import to_numpy
+from ._util.arrays import check_is_array_like, to_numpy
 from ._util.checks import check_choice, check_count
 from ._util.memory import check_memory
 from ._util.names import SamplingName
@@ -388,6 +388,7 @@ def _rng(estimator: Any) -> np.random.Generator:
 
 def _points(estimator: BaseEstimator, X: Any, *, reset: bool = True) -> Any:
     """X as scikit-learn checks it, once what it would misread has been refused."""
+    check_is_array_like(X)
     if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray):
         X = to_numpy(X, "X")
     kind = getattr(getattr(X, "dtype", None), "kind", "f")

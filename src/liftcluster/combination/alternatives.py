@@ -169,7 +169,7 @@ def alternative(
     ----------
     X : (n, d) array-like
         The points, in memory.
-    given : labels, memberships or Partition, or a sequence or mapping of them
+    given : labels, memberships or Partition, or a sequence, mapping or data frame of them
         Clusterings that are known already. Noise is left out.
     n_clusters : int
         At least 2.

@@ -224,7 +224,7 @@ class Consensus:
         Parameters
         ----------
         X : (n, d) array-like
-        partitions : mapping or sequence of labels, memberships or Partition
+        partitions : mapping, sequence or data frame of labels, memberships or Partition
         weights : (n,) array-like, optional
         """
         if self._update is None:

@@ -110,8 +110,9 @@ def distance_matrix(
 
     Parameters
     ----------
-    partitions : sequence or mapping of labels, memberships or Partition
-        Or a :class:`liftcluster.Representation` of them, in place of partitions and points.
+    partitions : sequence, mapping or data frame of labels, memberships or Partition
+        A data frame holds a clustering in each column. Or a :class:`liftcluster.Representation` of
+        them, in place of partitions and points.
     X, measure, measure_options, kernel, bandwidth, lift, weights, rng, progress
         As for :func:`distance`.
 

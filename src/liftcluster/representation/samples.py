@@ -18,6 +18,7 @@ from ..kernels.shift_invariant import ShiftInvariant
 from ..lifts.base import Lift, LiftedPoints
 from ..lifts.choice import Lifting, LiftLike
 from ..lifts.uncertainty import unit_rows
+from ..partitions.frames import columns_as_partitions
 from ..partitions.partition import as_partitions
 from ..partitions.stack import MatrixRows, Stack
 from ..streaming.streams import Stream, as_stream, needs_stream
@@ -54,7 +55,8 @@ def represent(
         The points; None for a precomputed or the discrete kernel. Memory maps, HDF5 and zarr
         arrays, :class:`Blocks` and columns of :func:`scan_table` are read in blocks.
     partitions : Partition, labels, memberships, or a sequence or mapping of them
-        In memory or, like X, read in blocks.
+        In memory or, like X, read in blocks. A data frame (pandas, polars) holds a clustering in
+        each column, with its name.
     kernel : str, kernel or callable
         "gaussian", "laplace", "cauchy", "matern" or "discrete"; an instance such as
         :class:`liftcluster.Matern`; or a function K(X, Y) that returns a matrix.
@@ -189,6 +191,7 @@ def _as_streams(samples: list[tuple[Points, Any]], weights: list[Any]) -> list[S
     streams: list[Stream] = []
     names: list[Hashable] = []
     for (X, partitions), w in zip(samples, weights, strict=True):
+        partitions = columns_as_partitions(partitions)
         stream = as_stream(X, partitions, w)
         if not isinstance(partitions, Mapping):
             numbered: dict[Hashable, Any] = {
@@ -310,6 +313,7 @@ def _stack_samples(samples: list[tuple[Points, Any]], weights: list[Any]) -> lis
     stacked: list[StackedSample] = []
     names: list[Hashable] = []
     for (X, partitions), w in zip(samples, weights, strict=True):
+        partitions = columns_as_partitions(partitions)
         named = as_partitions(partitions, w)
         if not isinstance(partitions, Mapping):
             named = {len(names) + i: p for i, p in enumerate(named.values())}

@@ -193,7 +193,7 @@ def resolution_tree(
     ----------
     X : (n, d) array-like
         The points.
-    runs : mapping or sequence of labels or partitions
+    runs : mapping, sequence or data frame of labels or partitions
         At least two clusterings, in the order of their resolution, such as
         ``{k: KMeans(k).fit(X).labels_ for k in range(2, 10)}``. The order is that of the mapping.
         A soft partition counts by the largest membership of each point. A run of a single cluster
