@@ -65,7 +65,8 @@ Columns = Annotated[
         "--columns",
         "-c",
         help="Coordinates: names or patterns (pc*), separated by commas. Default: all numeric "
-        "columns that are not used otherwise.",
+        "columns that are not used otherwise, without integers that are ids (customer_id), labels "
+        "(cluster, kmeans_5) or row numbers.",
         rich_help_panel=_FILES,
         show_default=False,
     ),

@@ -12,6 +12,7 @@ import numpy as np
 from .._util.typing import Array, FloatArray, IntArray
 from .._util.validation import column_ranges
 from ..partitions.partition import Partition
+from .coordinates import ROW_NUMBERS, not_coordinates
 from .formats import open_table
 from .input_checks import CellError, InputError, split_names
 from .table import Table, first_repeated, quoted
@@ -55,7 +56,8 @@ def read_clusterings(
         Columns with one clustering each, in ``path`` or ``labels_files``: names or patterns. The
         pattern * stands for all but ``columns`` and ``id``.
     columns : sequence of str, optional
-        The coordinates; by default all numeric columns that are not used otherwise.
+        The coordinates; by default all numeric columns that are not used otherwise, but not
+        integers that are ids or labels by their names, or numbers of the rows.
     labels_files : sequence of paths
         More files with labels of the same points.
     memberships : sequence of str
@@ -94,7 +96,7 @@ def read_clusterings(
     if len(drawn) not in (0, 2):
         raise InputError(f"view must be two columns of {main.table.path}, got {quoted(drawn)}")
     taken = {*where, *main.numbers, id}
-    coordinates = _choose_points(main, columns, taken, notes) if points else []
+    coordinates = _choose_points(main, columns, taken, list(where), notes) if points else []
     files = [main, *others, *(f for _, f, _ in soft if f is not main and f not in others)]
     try:
         _read_matched(files, id, notes)
@@ -203,25 +205,44 @@ def _find_memberships(main: _File, others: list[_File], text: str) -> tuple[str,
 
 
 def _choose_points(
-    main: _File, columns: Sequence[str] | None, taken: set[str | None], notes: list[str]
+    main: _File,
+    columns: Sequence[str] | None,
+    taken: set[str | None],
+    labels: Sequence[str],
+    notes: list[str],
 ) -> list[str]:
     if columns:
         chosen = main.add(columns, as_numbers=True)
         if both := [name for name in chosen if name in main.texts]:
             notes.append(f"{both[0]!r} is both a coordinate and a clustering")
         return chosen
-    chosen = main.table.default_points(taken)
+    numeric = main.table.default_points(taken)
+    left_out = not_coordinates(main.table.first_integers(numeric), labels)
+    if len(left_out) == len(numeric):  # numbers of the rows are better than nothing
+        left_out = {name: kind for name, kind in left_out.items() if kind != ROW_NUMBERS}
+    chosen = [name for name in numeric if name not in left_out]
+    kinds = {
+        what: [name for name in numeric if left_out.get(name) == what] for what in left_out.values()
+    }
+    without = ", ".join(f"{_few(names)} ({what})" for what, names in kinds.items())
     if not chosen:
+        but = f" but {without}" if without else ""
         raise InputError(
-            f"{main.table.path} has no other numeric columns; select the coordinates with "
-            "--columns, or compare labels without points with --labels-only"
+            f"{main.table.path} has no other numeric columns{but}; "
+            "select the coordinates with --columns, or compare labels without points with "
+            "--labels-only"
         )
     main.add(chosen, as_numbers=True)
-    shown = ", ".join(chosen)
-    if len(chosen) > 8:
-        shown = f"{chosen[0]}, {chosen[1]}, …, {chosen[-1]} ({len(chosen)} columns)"
-    notes.append(f"points: {shown} (all other numeric columns; select with --columns)")
+    why = f"; left out: {without};" if without else " (all other numeric columns);"
+    notes.append(f"points: {_few(chosen)}{why} select with --columns")
     return chosen
+
+
+def _few(names: Sequence[str]) -> str:
+    """Names, or the first two and the last of many."""
+    if len(names) <= 8:
+        return ", ".join(names)
+    return f"{names[0]}, {names[1]}, …, {names[-1]} ({len(names)} columns)"
 
 
 def _read_matched(files: list[_File], id: str | None, notes: list[str]) -> None:

@@ -19,11 +19,10 @@ from .._util.memory import max_file_bytes
 from .._util.progress import Advance, progress_bar
 from .._util.typing import Array, FloatArray
 from .input_checks import CellError, InputError
-from .table import Table, check_size, check_unique
+from .table import SAMPLE, Table, check_size, check_unique, only_integers
 
 _MAX_LINE = 2**26  # characters
 _CHUNK = 20_000  # rows converted at a time
-_SAMPLE = 1000  # lines from which the delimiter and the numeric columns are inferred
 _DELIMITERS = (",", "\t", ";", "|", " ")
 # Missing values as written by pandas and R, in lower case; such a point is in no cluster.
 MISSING = frozenset({"", "na", "nan", "n/a", "none", "null", "<na>"})
@@ -39,7 +38,7 @@ class TextTable(Table):
     def __init__(self, path: Path) -> None:
         self.path = path
         with self._lines() as lines:
-            sample = list(islice(lines, _SAMPLE))
+            sample = list(islice(lines, SAMPLE))
         if not any(line.strip() for line in sample):
             raise InputError(f"{path} is empty; give a table with a header and one row per point")
         if any("\0" in line for line in sample):
@@ -68,6 +67,16 @@ class TextTable(Table):
             and not name.startswith("column ")
             and _is_numeric_column([row[i] for row in self._sample if i < len(row)])
         ]
+
+    def first_integers(self, names: Sequence[str]) -> dict[str, FloatArray]:
+        place = {name: i for i, name in enumerate(self.names)}
+        columns = {}
+        for name in names:
+            cells = [row[place[name]] for row in self._sample if place[name] < len(row)]
+            filled = [cell for cell in cells if cell.strip().lower() not in MISSING]
+            if all(map(_is_number, filled)):
+                columns[name] = list(map(float, filled))
+        return only_integers(columns)
 
     def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
         place = {name: i for i, name in enumerate(self.names)}

@@ -12,12 +12,20 @@ from typing import IO, Any
 
 import numpy as np
 
-from .._util.typing import Array
+from .._util.typing import Array, FloatArray
 from ..partitions.labels import as_objects
 from .csv_files import TextTable
 from .h5ad_files import AnnDataTable
 from .input_checks import InputError, check_file, import_pyarrow
-from .table import Table, as_numbers, check_size, check_unique, parsing
+from .table import (
+    SAMPLE,
+    Table,
+    as_numbers,
+    check_size,
+    check_unique,
+    only_integers,
+    parsing,
+)
 
 
 def open_table(path: str | PathLike[str]) -> Table:
@@ -62,6 +70,12 @@ class ArrayTable(Table):
         blocks = [name for name, a in free.items() if a.ndim == 2]
         usual = [name for name in blocks if name in ("X", "points")]
         return usual[:1] or blocks or list(free)
+
+    def first_integers(self, names: Sequence[str]) -> dict[str, FloatArray]:
+        """Columns alone: a block is points as a whole."""
+        return only_integers(
+            {name: self.arrays[name][:SAMPLE] for name in names if self.arrays[name].ndim == 1}
+        )
 
     def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
         lengths = {name: len(self.arrays[name]) for name in (*numbers, *texts)}
@@ -173,6 +187,12 @@ class ParquetTable(Table):
             and _is_numeric(kind)
             and not name.startswith("__index_level_")  # the index of pandas
         ]
+
+    def first_integers(self, names: Sequence[str]) -> dict[str, FloatArray]:
+        with parsing(self.path, "Parquet"):
+            batch = next(self.file.iter_batches(SAMPLE, columns=list(names)))
+            columns = {name: batch.column(name).to_pylist() for name in names}
+        return only_integers(columns)  # a missing value is None, and becomes NaN
 
     def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
         # A run of equal values is tiny on disk: check the size in memory.

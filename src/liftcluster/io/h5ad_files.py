@@ -18,7 +18,7 @@ import numpy as np
 
 from .._util.extras import needs
 from .._util.memory import max_file_bytes
-from .._util.typing import Array
+from .._util.typing import Array, FloatArray
 from .input_checks import InputError
 from .table import Table, as_numbers, check_size
 
@@ -50,6 +50,10 @@ class AnnDataTable(Table):
     def default_points(self, taken: Collection[str | None]) -> list[str]:
         """X_pca if there is one, as in scanpy, else X."""
         return ["X_pca"] if "X_pca" in self.obsm else ["X"]
+
+    def first_integers(self, names: Sequence[str]) -> dict[str, FloatArray]:
+        """None: coordinates are blocks."""
+        return {}
 
     def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
         for name in texts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from .._util.memory import check_memory, max_file_bytes
-from .._util.typing import Array
+from .._util.typing import Array, FloatArray
 from .._util.validation import first_bad_cell
 from .input_checks import CellError, InputError
 
 _MAX_COMPARED = 10_000  # column names that are searched for a similar one
+SAMPLE = 1000  # first rows from which the kinds of columns are inferred
 
 
 class Table(ABC):
@@ -30,6 +31,10 @@ class Table(ABC):
     @abstractmethod
     def default_points(self, taken: Collection[str | None]) -> list[str]:
         """The columns that are coordinates by default, without those in ``taken``."""
+
+    @abstractmethod
+    def first_integers(self, names: Sequence[str]) -> dict[str, FloatArray]:
+        """The first values of those columns that hold integers, without missing values."""
 
     @abstractmethod
     def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
@@ -94,6 +99,17 @@ def as_numbers(values: Any, path: Path, name: str) -> Array:
         what = "is empty" if np.isnan(block[row, column]) else f"is {block[row, column]}"
         raise CellError(f"{path}, row {row + 1}, column {name!r}{within} {what}", name)
     return array
+
+
+def only_integers(columns: Mapping[str, Any]) -> dict[str, FloatArray]:
+    """Those of some columns of numbers that hold integers, without missing values."""
+    found = {}
+    for name, values in columns.items():
+        numbers = np.asarray(values, dtype=np.float64)
+        filled = numbers[~np.isnan(numbers)]
+        if filled.size and np.isfinite(filled).all() and (filled == np.floor(filled)).all():
+            found[name] = filled
+    return found
 
 
 def check_size(n_bytes: int, path: Path) -> None:
