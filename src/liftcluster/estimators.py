@@ -57,7 +57,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         As for :func:`liftcluster.consensus`.
     base : "kmeans" or "paper"
         The clusterings that ``fit(X)`` makes; see :func:`liftcluster.base_partitions`.
-    random_state : int, RandomState or None
+    random_state : int (0 by default), RandomState, or None for another seed each time
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         bandwidth: Any = "auto",
         lift: Any = "auto",
         base: str = "kmeans",
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.clusterer = clusterer
@@ -177,7 +177,7 @@ class NeighbourCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_clusters : int
     n_neighbours : int
         Of each place.
-    random_state : int, RandomState or None
+    random_state : int (0 by default), RandomState, or None for another seed each time
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ class NeighbourCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, n_clusters: int = 8, *, n_neighbours: int = NEIGHBOURS, random_state: Any = None
+        self, n_clusters: int = 8, *, n_neighbours: int = NEIGHBOURS, random_state: Any = 0
     ) -> None:
         self.n_clusters = n_clusters
         self.n_neighbours = n_neighbours
@@ -222,7 +222,7 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     lift : "fourier" or "nystroem"
     sampling : {"auto", "iid", "orthogonal", "quasi"}
         How Fourier frequencies are drawn; see :class:`liftcluster.Fourier`.
-    random_state : int, RandomState or None
+    random_state : int (0 by default), RandomState, or None for another seed each time
 
     Attributes
     ----------
@@ -243,7 +243,7 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         bandwidth: Any = "median",
         lift: str = "fourier",
         sampling: SamplingName = "auto",
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -298,7 +298,7 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         How many seedings to climb from.
     max_iter : int
         Most rounds of moves in each climb.
-    random_state : int, RandomState or None
+    random_state : int (0 by default), RandomState, or None for another seed each time
 
     Attributes
     ----------
@@ -329,7 +329,7 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         regularisation: float = 0.0,
         n_init: int = 4,
         max_iter: int = 100,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel

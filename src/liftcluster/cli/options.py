@@ -195,7 +195,7 @@ Seed = Annotated[
     int,
     typer.Option(
         "--seed",
-        help="Seed of everything random: the same seed, the same numbers.",
+        help="Seed of everything random, as rng in Python: the same seed, the same numbers.",
         min=0,
         max=2**32 - 1,
         rich_help_panel=_LIFTING,

@@ -53,7 +53,7 @@ def consensus(
     bandwidth: BandwidthLike = "auto",
     lift: LiftLike = "auto",
     weights: Any = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
     out: Any = None,
     progress: bool | None = None,
 ) -> Consensus:

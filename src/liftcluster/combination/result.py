@@ -195,7 +195,7 @@ class Consensus:
         none = np.empty((0, len(centres)))
         return map_points(shares, X, out=out, like=none, what="predicting", progress=progress)
 
-    def affinities(self, X: Points, *, n_samples: int = 5000, rng: RngLike = None) -> Affinities:
+    def affinities(self, X: Points, *, n_samples: int = 5000, rng: RngLike = 0) -> Affinities:
         """How firmly each point belongs to each cluster, from where it lies alone.
 
         By :func:`liftcluster.affinities`, with the kernel of the consensus. Unlike ``confidence``

@@ -162,7 +162,7 @@ def diverse_subset(
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
     weights: Any = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
     progress: bool | None = None,
 ) -> DiverseSubset:
     r"""A few of many clusterings that stand for all of them.

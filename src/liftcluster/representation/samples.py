@@ -38,7 +38,7 @@ def represent(
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
     weights: Any = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Representation:
@@ -72,7 +72,8 @@ def represent(
     weights : (n,) array-like, optional
         Weights of the points for all partitions, in place of any they carry.
     rng : int, Generator or None
-        Seed of random features. The same seed gives the same bits on one machine.
+        Seed of random features, 0 by default: the same answer from call to call, and the same bits
+        on one machine. None draws other features each time.
     checkpoint : path, optional
         A file to which the sums are written every few seconds. Interrupted work that is called
         again continues from there, to the same bits; the file is removed at the end.
@@ -111,7 +112,7 @@ def represent_samples(
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
     weights: Iterable[Any] | None = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Representation:
@@ -229,7 +230,7 @@ def cluster_distance(
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "exact",
     weights: Any = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
 ) -> float:
     r"""Distance d(C, C′) between two clusters, which may overlap (the paper's section 2.2).
 

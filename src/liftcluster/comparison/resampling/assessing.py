@@ -55,7 +55,7 @@ def stability(
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "auto",
     lift: LiftLike = "auto",
-    rng: RngLike = None,
+    rng: RngLike = 0,
     progress: bool | None = None,
 ) -> Stability:
     r"""How far to trust a clustering: each cluster, each point and the whole.
@@ -103,7 +103,7 @@ def stability(
     bandwidth : float, sequence of floats, or rule
         "auto" is a quarter of the median distance between points.
     rng : int, Generator or None
-        The same seed gives the same answer.
+        Seed, 0 by default: the same answer from call to call. None draws another one each time.
     progress : bool, optional
         Show a progress bar; by default on a terminal, after two seconds.
 

@@ -161,7 +161,7 @@ def choose(
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "auto",
     lift: LiftLike = "auto",
-    rng: RngLike = None,
+    rng: RngLike = 0,
     progress: bool | None = None,
 ) -> Choice:
     """Choose a number of clusters, a resolution or any other setting by stability.

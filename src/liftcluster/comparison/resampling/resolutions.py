@@ -175,7 +175,7 @@ def resolution_tree(
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "auto",
     lift: LiftLike = "auto",
-    rng: RngLike = None,
+    rng: RngLike = 0,
 ) -> ResolutionTree:
     """Follow the clusters through clusterings of the same points, from coarse to fine.
 
@@ -201,7 +201,7 @@ def resolution_tree(
     kernel, bandwidth, lift
         As for :func:`liftcluster.stability`.
     rng : int, Generator or None
-        The same seed gives the same answer.
+        Seed, 0 by default: the same answer from call to call. None draws another one each time.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def make_report(
     weights: Any = None,
     view: Any = None,
     title: str | None = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
 ) -> Report:
     """Make an HTML report about several clusterings: how they differ, where, and their consensus.
 
@@ -82,7 +82,8 @@ def make_report(
     title : str, optional
         Title of the page.
     rng : int, Generator or None
-        The same seed gives the same page, byte for byte.
+        Seed, 0 by default: the same page from call to call, byte for byte. None draws another one
+        each time, which the page names.
 
     Returns
     -------
