@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from ..io import InputError, check_target, write_columns
+from ..io import InputError, check_target
 from . import options as o
 from .application import EXIT_CODES
 from .application import app as app
@@ -31,6 +31,9 @@ def compare_command(
     memberships: o.Memberships = None,
     id: o.Id = None,
     standardize: o.Standardize = False,
+    missing: o.Missing = "error",
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
     labels_only: o.LabelsOnly = False,
     measures: o.Measures = None,
     kernel: o.Kernel = "gaussian",
@@ -57,9 +60,10 @@ def compare_command(
     * `liftcluster compare mine.csv --labels kmeans --memberships "gmm=p0,p1,p2"`
     """
     wanted = o.as_measures(measures)
+    how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed, tol)
     read = read_input(
-        points, columns, labels, labels_file, memberships, id, standardize, labels_only
+        points, columns, labels, labels_file, memberships, id, standardize, labels_only, how
     )
     if len(read.partitions) < 2:
         raise InputError("one clustering cannot be compared; give --labels two or more")
@@ -97,12 +101,16 @@ def consensus_command(
     memberships: o.Memberships = None,
     id: o.Id = None,
     standardize: o.Standardize = False,
+    missing: o.Missing = "error",
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
     labels_only: o.LabelsOnly = False,
     n_clusters: Annotated[
         str, typer.Option("--n-clusters", "-k", help="How many clusters, or auto.")
     ] = "auto",
     method: o.Method = "auto",
     out: Annotated[str | None, o.table_file("labels, confidence and memberships")] = None,
+    append: o.Append = False,
     kernel: o.Kernel = "gaussian",
     bandwidth: o.Bandwidth = "auto",
     lift: o.Lift = "auto",
@@ -122,23 +130,24 @@ def consensus_command(
     * `liftcluster consensus mine.csv -c height,weight -l a,b,c --method lift_hac --json`
 
     * `liftcluster consensus labels.csv --labels a,b,c -k 4 --labels-only --method majority`
+
+    * `liftcluster consensus mine.csv -l a,b,c --missing drop --append --out mine.csv`
     """
-    check_out(out, json, files_read(points, labels_file, memberships))
+    check_out(out, json, files_read(points, labels_file, memberships), append)
+    how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
     k, method = o.as_n_clusters(n_clusters), o.as_method(method)
     read = read_input(
-        points, columns, labels, labels_file, memberships, id, standardize, labels_only
+        points, columns, labels, labels_file, memberships, id, standardize, labels_only, how
     )
-    from . import showing, work
+    from . import showing, work, writing
 
+    writing.check_append(append, out, read, work.CONSENSUS)
     found = work.combine(read, k, method=method, **lifting)
     showing.show_notes(read, quiet)
-    table = work.consensus_columns(found, read)
+    writing.write_results(out, read, work.consensus_columns(found, read, append), append)
     if out == "-":
-        showing.show_csv(table)
         return
-    if out is not None:
-        write_columns(out, table)
     if json:
         showing.show_json(showing.consensus_as_dict(found, read, out))
         return
@@ -164,6 +173,9 @@ def report_command(
     memberships: o.Memberships = None,
     id: o.Id = None,
     standardize: o.Standardize = False,
+    missing: o.Missing = "error",
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
     out: o.Page = Path("report.html"),
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     view: Annotated[
@@ -202,11 +214,12 @@ def report_command(
     * `liftcluster report cells.h5ad -c X_pca -l leiden,cell_type --consensus auto`
     """
     check_target(out, o.PAGES, files_read(points, labels_file, memberships))
+    how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
     k = None if consensus is None else o.as_n_clusters(consensus)
     wanted, method = o.as_measures(measures) or None, o.as_method(method)
     read = read_input(
-        points, columns, labels, labels_file, memberships, id, standardize, False, view
+        points, columns, labels, labels_file, memberships, id, standardize, False, how, view
     )
     from . import showing, work
 

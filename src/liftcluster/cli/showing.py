@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import sys
@@ -20,7 +19,7 @@ from ..combination.result import Consensus
 from ..comparison.comparing import DistanceMatrix
 from ..comparison.comparison import Comparison, Estimate
 from ..comparison.resampling.result import Stability
-from ..io import Clusterings, write_csv
+from ..io import Clusterings
 from .running import visible
 
 if TYPE_CHECKING:
@@ -48,13 +47,6 @@ def show_json(values: Mapping[str, Any]) -> None:
 
 def as_json(values: Mapping[str, Any], *, escape: bool = False) -> str:
     return json.dumps(_plain(values), indent=2, ensure_ascii=escape, allow_nan=False)
-
-
-def show_csv(columns: Mapping[str, Any]) -> None:
-    """Columns on stdout as in a file: UTF-8, whatever the encoding of the terminal."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", newline="")
-    write_csv(sys.stdout, columns)
 
 
 def show_comparison(console: Console, found: Comparison, verbose: bool) -> None:
@@ -202,7 +194,12 @@ def consensus_as_dict(found: Consensus, read: Clusterings, out: str | None) -> d
         "lift": None if lift is None else lift.describe(),
         "out": out,
     }
-    return values if out else values | {"labels": found.labels, "confidence": found.confidence}
+    if out:
+        return values
+    return values | {
+        "labels": read.spread(found.labels),
+        "confidence": read.spread(found.confidence),
+    }
 
 
 def show_lift(console: Console, representation: Any) -> None:

@@ -18,7 +18,6 @@ from ..io import Clusterings
 from ..lifts.choice import Lifting
 from ..representation.representation import Representation
 from ..viz.report.build import make_report
-from .writing import ids_of
 
 
 def compare_two(read: Clusterings, measures: list[str], lifting: Mapping[str, Any]) -> Comparison:
@@ -60,13 +59,14 @@ def combine(read: Clusterings, n_clusters: int | Literal["auto"], **options: Any
         return consensus(read.partitions, n_clusters, read.X, **options)
 
 
-def consensus_columns(found: Consensus, read: Clusterings) -> dict[str, Any]:
-    """The columns that are written: ids if there are any, labels, confidence, memberships."""
-    return ids_of(read) | {
-        "consensus": np.asarray(found.labels),
-        "confidence": found.confidence,
-        "membership": found.memberships,
-    }
+CONSENSUS = ["consensus", "consensus_confidence", "consensus_memberships"]  # of --append
+
+
+def consensus_columns(found: Consensus, read: Clusterings, append: bool) -> dict[str, Any]:
+    """The columns that are written: labels, confidence, memberships."""
+    names = CONSENSUS if append else ["consensus", "confidence", "membership"]
+    values = (np.asarray(found.labels), found.confidence, found.memberships)
+    return {name: read.spread(value) for name, value in zip(names, values, strict=True)}
 
 
 def make_page(partitions: Mapping[str, Any], X: Any, **options: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._util.typing import Array, FloatArray
 from ..partitions.labels import as_objects
-from .csv_files import TextTable
+from .csv_files import TextFormat, TextTable
 from .h5ad_files import AnnDataTable
 from .input_checks import InputError, check_file, import_pyarrow
 from .table import (
@@ -28,8 +28,10 @@ from .table import (
 )
 
 
-def open_table(path: str | PathLike[str]) -> Table:
+def open_table(path: str | PathLike[str], text: TextFormat | None = None) -> Table:
     """Open a table in any supported format: CSV or TSV (also gzipped), Parquet, npy, npz, h5ad.
+
+    ``text`` says how CSV and TSV are written, if that is not to be inferred.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def open_table(path: str | PathLike[str]) -> Table:
             return opener(path)
     if path.suffix.lower() in _BINARY:
         raise InputError(f"{path} is not a {path.suffix} file, despite its name; check its content")
-    return TextTable(path)
+    return TextTable(path, text)
 
 
 class ArrayTable(Table):
@@ -77,12 +79,17 @@ class ArrayTable(Table):
             {name: self.arrays[name][:SAMPLE] for name in names if self.arrays[name].ndim == 1}
         )
 
-    def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
+    def read(
+        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+    ) -> dict[str, Array]:
         lengths = {name: len(self.arrays[name]) for name in (*numbers, *texts)}
         if len(set(lengths.values())) > 1:
             shown = ", ".join(f"{name!r} {n}" for name, n in lengths.items())
             raise InputError(f"the arrays of {self.path} have different lengths: {shown}")
-        found = {name: as_numbers(self.arrays[name], self.path, name) for name in numbers}
+        found = {
+            name: as_numbers(self.arrays[name], self.path, name, may_miss=name in may_miss)
+            for name in numbers
+        }
         return found | {name: self._labels(name) for name in texts}
 
     def _labels(self, name: str) -> Array:
@@ -194,19 +201,21 @@ class ParquetTable(Table):
             columns = {name: batch.column(name).to_pylist() for name in names}
         return only_integers(columns)  # a missing value is None, and becomes NaN
 
-    def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
+    def read(
+        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+    ) -> dict[str, Array]:
         # A run of equal values is tiny on disk: check the size in memory.
         check_size(8 * self.file.metadata.num_rows * (len(numbers) + len(texts)), self.path)
         with parsing(self.path, "Parquet"):
             table = self.file.read(columns=[*numbers, *texts])
-            found = {name: self._numbers(table, name) for name in numbers}
+            found = {name: self._numbers(table, name, name in may_miss) for name in numbers}
             return found | {name: as_objects(table[name].to_pylist()) for name in texts}
 
-    def _numbers(self, table: Any, name: str) -> Array:
+    def _numbers(self, table: Any, name: str, may_miss: bool) -> Array:
         values = table[name].to_numpy()
         if values.dtype.kind == "O" and _is_numeric(self.types[name]):
             values = values.astype(np.float64)  # booleans with missing values
-        return as_numbers(values, self.path, name)
+        return as_numbers(values, self.path, name, may_miss=may_miss)
 
 
 def _is_numeric(kind: Any) -> bool:

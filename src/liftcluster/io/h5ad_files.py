@@ -55,7 +55,9 @@ class AnnDataTable(Table):
         """None: coordinates are blocks."""
         return {}
 
-    def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
+    def read(
+        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+    ) -> dict[str, Array]:
         for name in texts:
             if name != "obs_names" and name not in self.obs:
                 raise InputError(
@@ -63,7 +65,10 @@ class AnnDataTable(Table):
                     f"memberships use --memberships {name}"
                 )
         found, arrays = self._request({"numbers": list(numbers), "texts": list(texts)})
-        columns = {name: as_numbers(arrays[name], self.path, name) for name in numbers}
+        columns = {
+            name: as_numbers(arrays[name], self.path, name, may_miss=name in may_miss)
+            for name in numbers
+        }
         for name in texts:
             values = np.array([*found["values"][name], None], dtype=object)
             columns[name] = values[arrays["codes of " + name]]  # the code -1 is None

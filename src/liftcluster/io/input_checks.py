@@ -41,7 +41,9 @@ def check_file(path: str | PathLike[str]) -> bytes:
         hint = f"did you mean {path.parent / near[0]}?" if near else "check the name and the folder"
         raise InputError(f"{path} is not there; {hint}")
     if not path.is_file():
-        raise InputError(f"{path} is a device or a pipe; save the table to a file first")
+        raise InputError(
+            f"{path} is a device or a pipe; save the table to a file first, or pipe it in as -"
+        )
     try:
         with open(path, "rb") as file:
             start = file.read(8)
@@ -50,6 +52,11 @@ def check_file(path: str | PathLike[str]) -> bytes:
     if not start:
         raise InputError(f"{path} is empty; give a table with a header and a row for each point")
     return start
+
+
+def name_stdin(message: str, file: Path) -> str:
+    """A message about a file, in which a copy of stdin is called so."""
+    return message.replace(str(file), "stdin") if file.name == "stdin" else message
 
 
 def import_pyarrow(purpose: str) -> Any:

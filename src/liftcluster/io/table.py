@@ -27,6 +27,7 @@ class Table(ABC):
 
     path: Path
     names: list[str]
+    notes: Sequence[str] = ()  # for the user, about how the file is read
 
     @abstractmethod
     def default_points(self, taken: Collection[str | None]) -> list[str]:
@@ -37,8 +38,17 @@ class Table(ABC):
         """The first values of those columns that hold integers, without missing values."""
 
     @abstractmethod
-    def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
-        """Columns by name: ``numbers`` as finite (n,) or (n, d) arrays, ``texts`` as labels."""
+    def read(
+        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+    ) -> dict[str, Array]:
+        """Columns by name: ``numbers`` as finite (n,) or (n, d) arrays, ``texts`` as labels.
+
+        Missing numbers in the columns ``may_miss`` are NaN, in others an error.
+        """
+
+    def describe_cell(self, row: int, name: str) -> str:
+        """Where a missing number is, for an error."""
+        return f"{self.path}, row {row + 1}, column {name!r} is empty"
 
     def choose(self, wanted: Sequence[str]) -> list[str]:
         """The names of columns given by name or by a pattern such as ``pc*``."""
@@ -84,8 +94,8 @@ def parsing(path: Path, kind: str) -> Iterator[None]:
         raise InputError(f"{path} is not a valid {kind} file: {reason}") from error
 
 
-def as_numbers(values: Any, path: Path, name: str) -> Array:
-    """A column or block as finite numbers; the error names the cell."""
+def as_numbers(values: Any, path: Path, name: str, *, may_miss: bool = False) -> Array:
+    """A column or block as finite numbers, or NaN if some may be missing; errors name the cell."""
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" or array.ndim not in (1, 2):
         raise InputError(
@@ -93,7 +103,10 @@ def as_numbers(values: Any, path: Path, name: str) -> Array:
             "--columns"
         )
     block = array.reshape(len(array), -1)
-    if (bad := first_bad_cell(block)) is not None:
+    bad = first_bad_cell(block)
+    if bad is not None and may_miss:  # infinity is not missing
+        bad = next(map(tuple, np.argwhere(np.isinf(block))), None)
+    if bad is not None:
         row, column = bad
         within = f" (number {column + 1} of it)" if array.ndim == 2 else ""
         what = "is empty" if np.isnan(block[row, column]) else f"is {block[row, column]}"
