@@ -157,6 +157,15 @@ Decimal = Annotated[
         show_default=False,
     ),
 ]
+Pair = Annotated[
+    str | None,
+    typer.Option(
+        "--pair",
+        help="Two of several clusterings, separated by a comma: also every measure of these, and "
+        "what became of the clusters of the first in the second.",
+        show_default=False,
+    ),
+]
 Measures = Annotated[
     list[str] | None,
     typer.Option(

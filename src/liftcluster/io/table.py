@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._util.checks import nearest
 from .._util.memory import check_memory, max_file_bytes
 from .._util.typing import Array, FloatArray
 from .._util.validation import first_bad_cell
@@ -61,10 +61,8 @@ class Table(ABC):
                 chosen += matches
             else:
                 few = self.names if len(self.names) <= _MAX_COMPARED else []
-                near = get_close_matches(name, few, 1)
-                hint = (
-                    f"did you mean {near[0]!r}?" if near else f"its columns: {quoted(self.names)}"
-                )
+                near = nearest(name, few)
+                hint = f"did you mean {near!r}?" if near else f"its columns: {quoted(self.names)}"
                 raise InputError(f"{self.path} has no column {name!r}; {hint}")
         if (twice := first_repeated(chosen)) is not None:
             raise InputError(f"the column {twice!r} is selected twice; name it once")
