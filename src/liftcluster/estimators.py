@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ._util.arrays import to_numpy
+from ._util.arrays import check_is_array_like, to_numpy
 from ._util.checks import check_choice, check_count
 from ._util.memory import check_memory
 from ._util.names import SamplingName
@@ -57,7 +57,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         As for :func:`liftcluster.consensus`.
     base : "kmeans" or "paper"
         The clusterings that ``fit(X)`` makes; see :func:`liftcluster.base_partitions`.
-    random_state : int, RandomState or None
+    random_state : int (0 by default), RandomState, or None for another seed each time
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         bandwidth: Any = "auto",
         lift: Any = "auto",
         base: str = "kmeans",
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.clusterer = clusterer
@@ -178,7 +178,7 @@ class NeighbourCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_clusters : int
     n_neighbours : int
         Of each place.
-    random_state : int, RandomState or None
+    random_state : int (0 by default), RandomState, or None for another seed each time
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class NeighbourCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, n_clusters: int = 8, *, n_neighbours: int = NEIGHBOURS, random_state: Any = None
+        self, n_clusters: int = 8, *, n_neighbours: int = NEIGHBOURS, random_state: Any = 0
     ) -> None:
         self.n_clusters = n_clusters
         self.n_neighbours = n_neighbours
@@ -223,7 +223,7 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     lift : "fourier" or "nystroem"
     sampling : {"auto", "iid", "orthogonal", "quasi"}
         How Fourier frequencies are drawn; see :class:`liftcluster.Fourier`.
-    random_state : int, RandomState or None
+    random_state : int (0 by default), RandomState, or None for another seed each time
 
     Attributes
     ----------
@@ -244,7 +244,7 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         bandwidth: Any = "median",
         lift: str = "fourier",
         sampling: SamplingName = "auto",
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -299,7 +299,7 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         How many seedings to climb from.
     max_iter : int
         Most rounds of moves in each climb.
-    random_state : int, RandomState or None
+    random_state : int (0 by default), RandomState, or None for another seed each time
 
     Attributes
     ----------
@@ -330,7 +330,7 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         regularisation: float = 0.0,
         n_init: int = 4,
         max_iter: int = 100,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
@@ -389,6 +389,7 @@ def _rng(estimator: Any) -> np.random.Generator:
 
 def _points(estimator: BaseEstimator, X: Any, *, reset: bool = True) -> Any:
     """X as scikit-learn checks it, once what it would misread has been refused."""
+    check_is_array_like(X)
     if hasattr(X, "__dlpack__") and not isinstance(X, np.ndarray):
         X = to_numpy(X, "X")
     kind = getattr(getattr(X, "dtype", None), "kind", "f")

@@ -161,12 +161,12 @@ def test_blank_line_in_a_single_column_is_a_missing_label(tmp_path):
         ("NA", "'NA' is not a number"),
         ("tall", "'tall' is not a number"),
         ("inf", "'inf' is not finite"),
-        ("1,5", "use a decimal point"),
+        ("1,5", "say --decimal ,"),
     ],
 )
 def test_invalid_number_is_reported_with_line_and_column(tmp_path, cell, message):
     path = tmp_path / "mine.csv"
-    path.write_text(f"x;y\n1;2\n3;{cell}\n5;6\n")
+    path.write_text(f"x;y\n1;2.5\n3;{cell}\n5;6\n")
     with pytest.raises(InputError, match=rf"mine\.csv, line 3, column 'y': .*{message}"):
         open_table(path).read(["x", "y"], [])
 
@@ -211,10 +211,11 @@ def test_invalid_cell_in_a_default_column_suggests_selecting_columns(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x,other,kind\n1,2,a\n3,,b\n5,6,a\n")
     with pytest.raises(
-        InputError, match=r"'other': the cell is empty .*select them with --columns"
+        InputError,
+        match=r"'other': the cell is empty; 1 of 3 rows lack .*select them with --columns",
     ):
         read_clusterings(path, labels=["kind"])
-    with pytest.raises(InputError, match=r"the cell is empty$"):
+    with pytest.raises(InputError, match=r"the cell is empty; [^(]*$"):
         read_clusterings(path, labels=["kind"], columns=["other"])
 
 

@@ -445,7 +445,6 @@ LINE = [[0.0], [1.0], [2.0]]
         ({"a": A}, LINE, {}, ValueError, "at least two clusterings, got 1"),
         ({}, LINE, {}, ValueError, "at least two clusterings, got 0"),
         ([A, B], LINE, {}, TypeError, "mapping from names to clusterings"),
-        (pd.DataFrame({"a": A, "b": B}), LINE, {}, TypeError, r"use dict\(frame\)"),
         ({"a": A, "b": [0, 1]}, LINE, {}, ValueError, "'a' has 3, 'b' has 2"),
         ({"a": A, "b": B}, LINE[:2], {}, ValueError, "'a' has 3 entries but X has 2 points"),
         ({"a": A, "b": B}, None, {}, ValueError, "X is needed"),

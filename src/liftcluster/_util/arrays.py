@@ -108,10 +108,27 @@ def without_gradients(array: Any) -> Any:
     return array.detach() if is_torch_array(array) else array
 
 
+def check_is_array_like(obj: Any, name: str = "X") -> None:
+    """TypeError for containers that NumPy would read cell by cell, or cannot read.
+
+    Attributes of the class are looked at, not those of the object: a lazy frame computes some.
+    """
+    kind = type(obj)
+    if hasattr(kind, "obs") and hasattr(kind, "obsm"):  # AnnData, MuData
+        raise TypeError(
+            f"{name} is an {kind.__name__}, expected an array; lc.anndata has the same functions "
+            'for these, such as lc.anndata.compare(adata, "a", "b", use_rep="X_pca"); or give '
+            'adata.obsm["X_pca"] as points and adata.obs["a"] as labels'
+        )
+    if hasattr(kind, "collect") and hasattr(kind, "lazy"):  # polars
+        raise TypeError(f"{name} is a {kind.__name__}, which is not computed yet; use .collect()")
+
+
 def to_numpy(array: Any, name: str = "array") -> Array:
     """A NumPy view (or a copy where a view is impossible) of anything array-like."""
     if isinstance(array, np.ndarray):
         return np.asarray(array)
+    check_is_array_like(array, name)
     if is_torch_array(array):
         array = array.detach().cpu()
     elif is_cupy_array(array):

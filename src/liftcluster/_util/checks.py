@@ -14,6 +14,8 @@ from typing import Any, Literal, ParamSpec, TypeVar, get_args
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
+_NEAR = 0.75  # share of the letters of both names that match, in order: one in four may differ
+
 BandwidthRule = Literal["median", "mean", "scale", "scott", "silverman"]
 _RULE_NAMES = get_args(BandwidthRule)
 _RULE = re.compile(r"\s*(?P<rule>[a-z]+)\s*(?:(?P<sign>[*/])\s*(?P<factor>\d+(?:\.\d*)?)\s*)?")
@@ -64,8 +66,20 @@ def checked_keywords(function: Callable[Arguments, Result]) -> Callable[Argument
 
 
 def _suggestion(given: Any, names: list[str]) -> str:
-    close = get_close_matches(given, names, n=1) if isinstance(given, str) else []
-    return f"; did you mean {close[0]!r}?" if close else ""
+    close = nearest(given, names) if isinstance(given, str) else None
+    return f"; did you mean {close!r}?" if close is not None else ""
+
+
+def nearest(given: str, names: Iterable[str]) -> str | None:
+    """The name that was probably meant: the most similar one, unless it is quite another.
+
+    >>> nearest("bandwith", ["kernel", "bandwidth"]), nearest("data", ["date", "d", "metadata"])
+    ('bandwidth', 'date')
+    >>> nearest("income", ["outcome_code", "name"])
+    """
+    by_case = {name.casefold(): name for name in names}
+    close = get_close_matches(given.casefold(), by_case, n=1, cutoff=_NEAR)
+    return by_case[close[0]] if close else None
 
 
 def check_positive(value: Any, name: str) -> float:

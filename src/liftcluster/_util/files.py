@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import hashlib
 import os
 import shutil
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
+from typing import IO
 
 _STALE = 600.0  # seconds without a write after which a temporary file counts as abandoned
+_FOLDER = "liftcluster-"  # start of the names of temporary folders
 _unfinished: set[Path] = set()  # temporary files that this process is writing
 
 
@@ -49,11 +53,24 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[Path]:
         raise OSError(error.errno or errno.EIO, reason, str(path)) from error
 
 
+def temporary_copy(stream: IO[bytes], name: str) -> Path:
+    """A file with all that a stream holds, in a folder of its own, until the process ends."""
+    folder = tempfile.TemporaryDirectory(prefix=_FOLDER)
+    atexit.register(folder.cleanup)
+    path = Path(folder.name, name)
+    _unfinished.add(path)
+    with open(path, "wb") as file:
+        shutil.copyfileobj(stream, file)
+    return path
+
+
 def remove_unfinished() -> None:
     """Remove the temporary files of this process, before it is ended abruptly."""
     for temporary in list(_unfinished):
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+            if temporary.parent.name.startswith(_FOLDER):
+                temporary.parent.rmdir()
 
 
 def remove_leftovers(path: str | PathLike[str]) -> None:

@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import constant_array, namespace, on_device, row_blocks, to_numpy, without_gradients
+from .arrays import (
+    check_is_array_like,
+    constant_array,
+    namespace,
+    on_device,
+    row_blocks,
+    to_numpy,
+    without_gradients,
+)
 from .threads import map_in_order
 from .typing import Array, FloatArray, RngLike
 
@@ -24,6 +32,7 @@ def as_points(
     ``finite=False`` leaves the check for NaN and infinity to the caller; ``device=True`` keeps
     points on their device; errors count the rows from ``first_row``.
     """
+    check_is_array_like(X, name)
     if device and on_device(X):
         return _device_points(X, name, finite)
     if X is None:

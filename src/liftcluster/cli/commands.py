@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from ..io import InputError, check_target, write_columns
+from .._util.checks import nearest
+from ..io import InputError, check_target
 from . import options as o
 from .application import EXIT_CODES
 from .application import app as app
@@ -20,6 +22,9 @@ from .reading import check_out, files_read, read_input
 from .running import run
 from .summarising import summarise_command
 from .trust_commands import TRUST_COMMANDS
+
+if TYPE_CHECKING:
+    from ..io import Clusterings
 
 
 @app.command("compare", epilog=EXIT_CODES)
@@ -31,7 +36,11 @@ def compare_command(
     memberships: o.Memberships = None,
     id: o.Id = None,
     standardize: o.Standardize = False,
+    missing: o.Missing = "error",
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
     labels_only: o.LabelsOnly = False,
+    pair: o.Pair = None,
     measures: o.Measures = None,
     kernel: o.Kernel = "gaussian",
     bandwidth: o.Bandwidth = "median",
@@ -55,18 +64,22 @@ def compare_command(
     * `liftcluster compare points.npy --labels-file labels.csv --measures lift_emd,rand,vi`
 
     * `liftcluster compare mine.csv --labels kmeans --memberships "gmm=p0,p1,p2"`
+
+    * `liftcluster compare mine.csv --columns 'pc*' --labels 'leiden_*' --pair leiden_1,leiden_2`
     """
     wanted = o.as_measures(measures)
+    how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed, tol)
     read = read_input(
-        points, columns, labels, labels_file, memberships, id, standardize, labels_only
+        points, columns, labels, labels_file, memberships, id, standardize, labels_only, how
     )
     if len(read.partitions) < 2:
         raise InputError("one clustering cannot be compared; give --labels two or more")
+    two = None if pair is None else _restricted(read, o.names_of([pair]))
     from . import showing, work
 
     if len(read.partitions) == 2:
-        found = work.compare_two(read, wanted, lifting)
+        found = work.compare_two(two or read, wanted, lifting)
         showing.show_notes(read, quiet)
         if json:
             showing.show_json(found.to_dict() | {"columns": read.columns})
@@ -74,17 +87,20 @@ def compare_command(
             showing.show_comparison(showing.make_console(), found, verbose)
         return
     tables, rep = work.compare_every_two(read, wanted, lifting)
+    closely = None if two is None else work.compare_two(two, wanted, lifting)
     showing.show_notes(read, quiet)
     names = list(read.partitions)
     if json:
         lifted = None if rep is None or rep.lift is None else rep.lift.describe()
         values = {"names": names, "columns": read.columns, "lift": lifted} | _as_lists(tables)
-        showing.show_json(values)
+        showing.show_json(values if closely is None else values | {"pair": closely.to_dict()})
         return
     console = showing.make_console()
     for measure, matrix in tables.items():
         showing.show_matrix(console, measure, names, matrix)
-    if verbose:
+    if closely is not None:
+        showing.show_comparison(console, closely, verbose)
+    elif verbose:
         showing.show_lift(console, rep)
 
 
@@ -97,12 +113,16 @@ def consensus_command(
     memberships: o.Memberships = None,
     id: o.Id = None,
     standardize: o.Standardize = False,
+    missing: o.Missing = "error",
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
     labels_only: o.LabelsOnly = False,
     n_clusters: Annotated[
         str, typer.Option("--n-clusters", "-k", help="How many clusters, or auto.")
     ] = "auto",
     method: o.Method = "auto",
     out: Annotated[str | None, o.table_file("labels, confidence, margin and memberships")] = None,
+    append: o.Append = False,
     kernel: o.Kernel = "gaussian",
     bandwidth: o.AutoBandwidth = "auto",
     lift: o.Lift = "auto",
@@ -125,23 +145,24 @@ def consensus_command(
     * `liftcluster consensus mine.csv -c height,weight -l a,b,c --method lift_hac --json`
 
     * `liftcluster consensus labels.csv --labels a,b,c -k 4 --labels-only --method majority`
+
+    * `liftcluster consensus mine.csv -l a,b,c --missing drop --append --out mine.csv`
     """
-    check_out(out, json, files_read(points, labels_file, memberships))
+    check_out(out, json, files_read(points, labels_file, memberships), append)
+    how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
     k, method = o.as_n_clusters(n_clusters), o.as_method(method)
     read = read_input(
-        points, columns, labels, labels_file, memberships, id, standardize, labels_only
+        points, columns, labels, labels_file, memberships, id, standardize, labels_only, how
     )
-    from . import showing, work
+    from . import showing, work, writing
 
+    writing.check_append(append, out, read, work.CONSENSUS)
     found = work.combine(read, k, method=method, **lifting)
     showing.show_notes(read, quiet)
-    table = work.consensus_columns(found, read)
+    writing.write_results(out, read, work.consensus_columns(found, read, append), append)
     if out == "-":
-        showing.show_csv(table)
         return
-    if out is not None:
-        write_columns(out, table)
     if json:
         showing.show_json(showing.consensus_as_dict(found, read, out))
         return
@@ -167,6 +188,9 @@ def report_command(
     memberships: o.Memberships = None,
     id: o.Id = None,
     standardize: o.Standardize = False,
+    missing: o.Missing = "error",
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
     out: o.Page = Path("report.html"),
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
     view: Annotated[
@@ -205,11 +229,12 @@ def report_command(
     * `liftcluster report cells.h5ad -c X_pca -l leiden,cell_type --consensus auto`
     """
     check_target(out, o.PAGES, files_read(points, labels_file, memberships))
+    how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
     k = None if consensus is None else o.as_n_clusters(consensus)
     wanted, method = o.as_measures(measures) or None, o.as_method(method)
     read = read_input(
-        points, columns, labels, labels_file, memberships, id, standardize, False, view
+        points, columns, labels, labels_file, memberships, id, standardize, False, how, view
     )
     from . import showing, work
 
@@ -263,6 +288,19 @@ def methods() -> None:
     from .showing import make_console
 
     show_methods(make_console())
+
+
+def _restricted(read: Clusterings, names: list[str]) -> Clusterings:
+    """Two of the clusterings that were read, in the order of --pair."""
+    if len(names) != 2 or names[0] == names[1]:
+        raise InputError(f"--pair must name two clusterings, such as a,b; got {','.join(names)!r}")
+    for name in names:
+        if name not in read.partitions:
+            close = nearest(name, read.partitions)
+            given = ", ".join(map(repr, read.partitions))
+            hint = f"did you mean {close!r}?" if close else f"these are: {given}"
+            raise InputError(f"--pair: {name!r} is none of the clusterings; {hint}")
+    return replace(read, partitions={name: read.partitions[name] for name in names})
 
 
 def _as_lists(tables: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import typer
 
@@ -14,8 +14,10 @@ from ..lifts.settings import Fourier, Grid, Nystroem, Structured
 
 KERNELS, LIFTS = get_args(KernelName), get_args(LiftName)
 MEASURES, METHODS = get_args(MeasureName), get_args(MethodName)
+MISSING = ("error", "drop", "median")
 
 TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".npz")
+APPENDED = (*TABLES[:-1], ".txt", ".txt.gz", ".tab", ".tab.gz", ".h5ad")
 PAGES = (".html", ".htm")
 
 _FILES = "Files and columns"
@@ -36,7 +38,7 @@ def _complete(choices: Any) -> Any:
 Points = Annotated[
     Path,
     typer.Argument(
-        help="The points: CSV or TSV (also .gz), Parquet, npy, npz or h5ad.",
+        help="The points: CSV or TSV (also .gz), Parquet, npy, npz or h5ad; - is stdin.",
         show_default=False,
         readable=False,  # the reader of files has better messages
     ),
@@ -45,7 +47,7 @@ First = Annotated[
     Path,
     typer.Argument(
         metavar="OLD",
-        help="The first sample: CSV or TSV (also .gz), Parquet, npy, npz or h5ad.",
+        help="The first sample: CSV or TSV (also .gz), Parquet, npy, npz or h5ad; - is stdin.",
         show_default=False,
         readable=False,
     ),
@@ -65,7 +67,8 @@ Columns = Annotated[
         "--columns",
         "-c",
         help="Coordinates: names or patterns (pc*), separated by commas. Default: all numeric "
-        "columns that are not used otherwise.",
+        "columns that are not used otherwise, without integers that are ids (customer_id), labels "
+        "(cluster, kmeans_5) or row numbers.",
         rich_help_panel=_FILES,
         show_default=False,
     ),
@@ -124,6 +127,43 @@ LabelsOnly = Annotated[
         "--labels-only",
         help="Use labels alone, without the points.",
         rich_help_panel=_FILES,
+    ),
+]
+Missing = Annotated[
+    str,
+    typer.Option(
+        "--missing",
+        help="Points that lack a coordinate: error, drop (their place stays in the files that are "
+        "written, with an empty label) or median (of the column).",
+        autocompletion=_complete(MISSING),
+        rich_help_panel=_FILES,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        help="Encoding of text files, such as cp1252. Default: UTF-8, or UTF-16 if marked as such.",
+        rich_help_panel=_FILES,
+        show_default=False,
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        help="Decimal sign of text files, . or , (default: from the first lines).",
+        rich_help_panel=_FILES,
+        show_default=False,
+    ),
+]
+Pair = Annotated[
+    str | None,
+    typer.Option(
+        "--pair",
+        help="Two of several clusterings, separated by a comma: also every measure of these, and "
+        "what became of the clusters of the first in the second.",
+        show_default=False,
     ),
 ]
 Measures = Annotated[
@@ -204,10 +244,18 @@ Seed = Annotated[
     int,
     typer.Option(
         "--seed",
-        help="Seed of everything random: the same seed, the same numbers.",
+        help="Seed of everything random, as rng in Python: the same seed, the same numbers.",
         min=0,
         max=2**32 - 1,
         rich_help_panel=_LIFTING,
+    ),
+]
+Append = Annotated[
+    bool,
+    typer.Option(
+        "--append",
+        help="Write to --out the whole table of the points with the results as new columns: CSV, "
+        "Parquet or h5ad, as it is. --out may be the table itself.",
     ),
 ]
 Json = Annotated[
@@ -254,6 +302,27 @@ def names_of(values: list[str] | None) -> list[str]:
     if values and not all(names):
         raise InputError(f"a name is missing between the commas of {','.join(values)!r}")
     return names
+
+
+class Reading(NamedTuple):
+    """How files are read: options that all commands with files share."""
+
+    missing: str
+    encoding: str | None
+    decimal: str | None
+
+
+def as_reading(missing: str, encoding: str | None, decimal: str | None) -> Reading:
+    check_choice(missing, MISSING, "--missing")
+    if decimal is not None:
+        check_choice(decimal, (".", ","), "--decimal")
+    if encoding is not None:
+        try:
+            "".encode(encoding)
+        except (LookupError, ValueError):
+            known = "cp1252, latin-1, utf-16 and shift_jis are some that are"
+            raise InputError(f"--encoding {encoding!r} is not known; {known}") from None
+    return Reading(missing, encoding, decimal)
 
 
 def as_measures(values: list[str] | None) -> list[str]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from .._util.files import temporary_copy
 from ..io import InputError, check_file, check_target
+from ..io.input_checks import name_stdin
 from . import options as o
 
 if TYPE_CHECKING:
     from ..io import Clusterings
+
+_STDIN = Path("-")
 
 
 def read_input(
@@ -23,26 +29,28 @@ def read_input(
     id: str | None,
     standardize: bool,
     labels_only: bool,
+    how: o.Reading,
     view: str | None = None,
 ) -> Clusterings:
     """Points and clusterings, as the options of a command say."""
     names, coordinates = o.names_of(labels), o.names_of(columns) or None
     drawn = [] if view is None else o.names_of([view])
-    for file in (points, *(labels_file or [])):
-        check_file(file)
-    from ..io import read_clusterings
+    with _opened([points, *(labels_file or [])]) as (file, *more):
+        from ..io import read_clusterings
 
-    return read_clusterings(
-        points,
-        labels=names,
-        columns=coordinates,
-        labels_files=labels_file or [],
-        memberships=memberships or [],
-        id=id,
-        view=drawn,
-        standardize=standardize,
-        points=not labels_only,
-    )
+        read = read_clusterings(
+            file,
+            labels=names,
+            columns=coordinates,
+            labels_files=more,
+            memberships=memberships or [],
+            id=id,
+            view=drawn,
+            standardize=standardize,
+            points=not labels_only,
+            **_as_options(how),
+        )
+        return replace(read, notes=[name_stdin(note, file) for note in read.notes])
 
 
 def read_runs(
@@ -52,9 +60,10 @@ def read_runs(
     labels_file: list[Path] | None,
     id: str | None,
     standardize: bool,
+    how: o.Reading,
 ) -> Clusterings:
     """Points and two or more clusterings; those of a pattern go from few to many clusters."""
-    read = read_input(points, columns, labels, labels_file, None, id, standardize, False)
+    read = read_input(points, columns, labels, labels_file, None, id, standardize, False, how)
     if len(read.partitions) < 2:
         raise InputError("one clustering cannot be compared with others; give --labels two or more")
     if labels and not any("*" in name for name in labels):
@@ -70,24 +79,62 @@ def read_samples(
     labels: list[str] | None,
     id: str | None,
     standardize: bool,
+    how: o.Reading,
 ) -> list[Clusterings]:
     """Two samples with the same coordinates, of one clustering or of none."""
     names, coordinates = o.names_of(labels), o.names_of(columns) or None
-    for file in files:
-        check_file(file)
-    from ..io import read_clusterings
-    from ..io.clusterings import standardize_together
-
     found: list[Clusterings] = []
-    for file in files:
-        found.append(
-            read_clusterings(file, labels=names, columns=coordinates, id=id, labels_required=False)
-        )
-        coordinates = found[0].columns
+    with _opened(files) as opened:
+        from ..io import read_clusterings
+        from ..io.clusterings import standardize_together
+
+        for file in opened:
+            read = read_clusterings(
+                file,
+                labels=names,
+                columns=coordinates,
+                id=id,
+                labels_required=False,
+                **_as_options(how),
+            )
+            found.append(replace(read, notes=[name_stdin(note, file) for note in read.notes]))
+            coordinates = found[0].columns
     if not standardize:
         return found
     together = standardize_together([read.X for read in found])
     return [replace(read, X=X) for read, X in zip(found, together, strict=True)]
+
+
+@contextmanager
+def _opened(files: Sequence[Path]) -> Iterator[list[Path]]:
+    """The files, checked; stdin as a temporary copy, which errors call stdin."""
+    if files.count(_STDIN) > 1:
+        raise InputError("stdin can be read only once; save one of the tables to a file")
+    for file in files:
+        if file != _STDIN:
+            check_file(file)
+    opened = [_copy_of_stdin() if file == _STDIN else file for file in files]
+    try:
+        for file in opened:
+            check_file(file)
+        yield opened
+    except InputError as error:
+        message = str(error)
+        for given, file in zip(files, opened, strict=True):
+            message = name_stdin(message, file) if given == _STDIN else message
+        raise InputError(message) from error
+
+
+def _copy_of_stdin() -> Path:
+    if sys.stdin.isatty():
+        raise InputError("- is stdin, which is a terminal; pipe a table into the command")
+    return temporary_copy(sys.stdin.buffer, "stdin")
+
+
+def _as_options(how: o.Reading) -> dict[str, Any]:
+    from ..io.csv_files import TextFormat
+
+    return {"missing": how.missing, "text": TextFormat(how.encoding, how.decimal)}
 
 
 def files_read(
@@ -97,9 +144,12 @@ def files_read(
     return [points, *(labels_file or []), *(Path(m.split("=", 1)[-1]) for m in memberships or [])]
 
 
-def check_out(out: str | None, json: bool, inputs: list[Path]) -> None:
+def check_out(out: str | None, json: bool, inputs: list[Path], append: bool = False) -> None:
     """Check the table that --out asks for, before any work."""
+    if append and out is None:
+        raise InputError("--append needs --out, the file for the whole table; it may be the input")
     if out is not None and out != "-":
-        check_target(out, o.TABLES, inputs)
+        # The whole table may replace itself; its format is checked once it has been read.
+        check_target(out, o.APPENDED if append else o.TABLES, inputs[1:] if append else inputs)
     if out == "-" and json:
         raise InputError("--json and --out - both write to stdout; choose one")

@@ -40,7 +40,7 @@ def run(
 ) -> NoReturn:
     """Run a command and exit: 0 success, 2 invalid input, 1 internal error, 130 interrupted."""
     _open_streams()
-    given = sys.argv[1:] if args is None else list(args)
+    given = (sys.argv[1:] if args is None else list(args)) or ["--help"]
     stop = Stop()
     try:
         with warnings.catch_warnings(), stoppable(stop):

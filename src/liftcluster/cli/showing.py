@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import sys
@@ -21,7 +20,7 @@ from ..combination.result import Consensus
 from ..comparison.comparing import DistanceMatrix
 from ..comparison.comparison import Comparison, Estimate
 from ..comparison.resampling.result import Stability
-from ..io import Clusterings, write_csv
+from ..io import Clusterings
 from .running import visible
 
 if TYPE_CHECKING:
@@ -49,13 +48,6 @@ def show_json(values: Mapping[str, Any]) -> None:
 
 def as_json(values: Mapping[str, Any], *, escape: bool = False) -> str:
     return json.dumps(_plain(values), indent=2, ensure_ascii=escape, allow_nan=False)
-
-
-def show_csv(columns: Mapping[str, Any]) -> None:
-    """Columns on stdout as in a file: UTF-8, whatever the encoding of the terminal."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", newline="")
-    write_csv(sys.stdout, columns)
 
 
 def show_comparison(console: Console, found: Comparison, verbose: bool) -> None:
@@ -209,7 +201,7 @@ def consensus_as_dict(found: Consensus, read: Clusterings, out: str | None) -> d
     if out:
         return values
     points = {"labels": found.labels, "confidence": found.confidence, "margin": found.margin}
-    return values | points
+    return values | {name: read.spread(value) for name, value in points.items()}
 
 
 def show_lift(console: Console, representation: Any) -> None:

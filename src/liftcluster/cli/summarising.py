@@ -27,6 +27,9 @@ def summarise_command(
     memberships: o.Memberships = None,
     id: o.Id = None,
     standardize: o.Standardize = False,
+    missing: o.Missing = "error",
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
     labels_only: o.LabelsOnly = False,
     n: Annotated[int, typer.Option("--n", "-n", help="How many clusterings to choose.", min=1)] = 5,
     method: Annotated[
@@ -68,9 +71,10 @@ def summarise_command(
     check_choice(method, _METHODS, "--method")
     if measure is not None:
         check_choice(measure, o.MEASURES, "--measure")
+    how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
     read = read_input(
-        points, columns, labels, labels_file, memberships, id, standardize, labels_only
+        points, columns, labels, labels_file, memberships, id, standardize, labels_only, how
     )
     if n > len(read.partitions):
         raise InputError(f"--n {n} is more than the {len(read.partitions)} clusterings")

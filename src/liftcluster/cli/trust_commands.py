@@ -30,6 +30,9 @@ def stability_command(
     labels_file: o.LabelsFile = None,
     id: o.Id = None,
     standardize: o.Standardize = False,
+    missing: o.Missing = "error",
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
     reference: Annotated[
         str | None,
         typer.Option(
@@ -38,6 +41,7 @@ def stability_command(
         ),
     ] = None,
     out: Annotated[str | None, o.table_file("each point's stability")] = None,
+    append: o.Append = False,
     page: Annotated[
         Path | None,
         typer.Option(
@@ -69,11 +73,12 @@ def stability_command(
 
     * `liftcluster stability cells.h5ad -c X_pca -l 'leiden_*' --page stability.html`
     """
-    check_out(out, json, files_read(points, labels_file))
+    check_out(out, json, files_read(points, labels_file), append)
     if page is not None:
         check_target(page, o.PAGES, files_read(points, labels_file))
+    how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
-    read = read_runs(points, columns, labels, labels_file, id, standardize)
+    read = read_runs(points, columns, labels, labels_file, id, standardize, how)
     if reference is not None and reference not in read.partitions:
         given = ", ".join(map(repr, read.partitions))
         raise InputError(f"--reference {reference!r} is none of the clusterings: {given}")
@@ -81,16 +86,17 @@ def stability_command(
     from ..comparison.resampling.assessing import stability
     from . import showing, writing
 
+    writing.check_append(append, out, read, [f"{name}_stability" for name in read.partitions])
     with busy(f"comparing {len(read.partitions)} clusterings"):
         found = stability(read.X, read.partitions, reference=reference, progress=False, **lifting)
         if page is not None:
             _write_page(page, found, read, lifting)
     showing.show_notes(read, quiet)
-    if out is not None and out != "-":
-        write_columns(out, writing.columns_of_stability(found, read))
+    table = writing.columns_of_stability(found, read, str(found.name) if append else "")
+    writing.write_results(out, read, table, append)
     if out == "-":
-        showing.show_csv(writing.columns_of_stability(found, read))
-    elif json:
+        return
+    if json:
         showing.show_json(found.to_dict() | {"columns": read.columns, "out": out, "page": page})
     else:
         showing.show_stability(showing.make_console(), found)
@@ -105,9 +111,13 @@ def choose_command(
     labels_file: o.LabelsFile = None,
     id: o.Id = None,
     standardize: o.Standardize = False,
+    missing: o.Missing = "error",
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
     out: Annotated[
         str | None, o.table_file("the cluster and stability of each point in the best clustering")
     ] = None,
+    append: o.Append = False,
     kernel: o.Kernel = "gaussian",
     bandwidth: o.AutoBandwidth = "auto",
     lift: o.Lift = "auto",
@@ -129,21 +139,24 @@ def choose_command(
 
     * `liftcluster choose mine.csv -c height,weight -l k2,k3,k4,k5 --out best.csv`
     """
-    check_out(out, json, files_read(points, labels_file))
+    check_out(out, json, files_read(points, labels_file), append)
+    how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
-    read = read_runs(points, columns, labels, labels_file, id, standardize)
+    read = read_runs(points, columns, labels, labels_file, id, standardize, how)
     from .._util.progress import busy
     from ..comparison.resampling.choosing import choose
     from . import showing, writing
 
+    writing.check_append(append, out, read, [f"{name}_stability" for name in read.partitions])
     with busy(f"comparing {len(read.partitions)} clusterings"):
         found = choose(read.X, read.partitions, progress=False, **lifting)
     showing.show_notes(read, quiet)
-    if out is not None and out != "-":
-        write_columns(out, writing.columns_of_stability(found.stability, read))
+    best = str(found.best) if append else ""
+    table = writing.columns_of_stability(found.stability, read, best)
+    writing.write_results(out, read, table, append)
     if out == "-":
-        showing.show_csv(writing.columns_of_stability(found.stability, read))
-    elif json:
+        return
+    if json:
         values = {"best": found.best, "settings": found.rows(), "columns": read.columns}
         showing.show_json(values | {"out": out})
     else:
@@ -158,6 +171,9 @@ def tree_command(
     labels_file: o.LabelsFile = None,
     id: o.Id = None,
     standardize: o.Standardize = False,
+    missing: o.Missing = "error",
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -189,8 +205,9 @@ def tree_command(
     """
     if out is not None:
         check_target(out, (*_PICTURES, ".json"), files_read(points, labels_file))
+    how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
-    read = read_runs(points, columns, labels, labels_file, id, standardize)
+    read = read_runs(points, columns, labels, labels_file, id, standardize, how)
     from .._util.progress import busy
     from ..comparison.resampling.resolutions import resolution_tree
     from . import showing, writing
@@ -218,6 +235,9 @@ def drift_command(
         typer.Option(help="Column of ids, which --out writes as well.", show_default=False),
     ] = None,
     standardize: o.Standardize = False,
+    missing: o.Missing = "error",
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
     n_clusters: Annotated[
         int | None,
         typer.Option(
@@ -262,11 +282,12 @@ def drift_command(
             "give either -k, to cluster both samples by k-means, or --labels, a column that one "
             "rule gave to both"
         )
+    how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
     options: dict[str, Any] = {"n_splits": n_splits, **lifting}
     if wanted := o.as_measures(measures):
         options["measures"] = wanted
-    samples = read_samples([old, new], columns, labels, id, standardize)
+    samples = read_samples([old, new], columns, labels, id, standardize, how)
     first, second = samples
     if labels is not None and len(first.partitions) != 1:
         raise InputError("give --labels one column, which both files have")
@@ -284,7 +305,7 @@ def drift_command(
     if out is not None and out != "-":
         write_columns(out, writing.columns_of_samples(found, samples, names))
     if out == "-":
-        showing.show_csv(writing.columns_of_samples(found, samples, names))
+        writing.show_csv(writing.columns_of_samples(found, samples, names))
     elif json:
         values = found.to_dict() | {"names": names, "moves": moves.summary()}
         showing.show_json(values | {"columns": first.columns, "out": out})

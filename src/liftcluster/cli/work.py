@@ -18,7 +18,6 @@ from ..io import Clusterings
 from ..lifts.choice import Lifting
 from ..representation.representation import Representation
 from ..viz.report.build import make_report
-from .writing import ids_of
 
 
 def compare_two(read: Clusterings, measures: list[str], lifting: Mapping[str, Any]) -> Comparison:
@@ -60,14 +59,19 @@ def combine(read: Clusterings, n_clusters: int | Literal["auto"], **options: Any
         return consensus(read.partitions, n_clusters, read.X, **options)
 
 
-def consensus_columns(found: Consensus, read: Clusterings) -> dict[str, Any]:
-    """The columns that are written: ids if any, labels, confidence, margin and memberships."""
-    return ids_of(read) | {
-        "consensus": np.asarray(found.labels),
-        "confidence": found.confidence,
-        "margin": found.margin,
-        "membership": found.memberships,
-    }
+CONSENSUS = [  # columns of --append
+    "consensus",
+    "consensus_confidence",
+    "consensus_margin",
+    "consensus_memberships",
+]
+
+
+def consensus_columns(found: Consensus, read: Clusterings, append: bool) -> dict[str, Any]:
+    """The columns that are written: labels, confidence, margin, memberships."""
+    names = CONSENSUS if append else ["consensus", "confidence", "margin", "membership"]
+    values = (np.asarray(found.labels), found.confidence, found.margin, found.memberships)
+    return {name: read.spread(value) for name, value in zip(names, values, strict=True)}
 
 
 def make_page(partitions: Mapping[str, Any], X: Any, **options: Any) -> Any:

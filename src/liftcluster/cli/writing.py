@@ -2,19 +2,66 @@
 
 from __future__ import annotations
 
+import io
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._util.files import atomic_write
-from ..io import Clusterings
+from ..io import Clusterings, InputError, write_columns, write_csv
+from ..io.input_checks import name_stdin
 
 if TYPE_CHECKING:
     from ..comparison.drifting import Drift
     from ..comparison.resampling.resolutions import ResolutionTree
     from ..comparison.resampling.result import Stability
+
+
+def check_append(append: bool, out: str | None, read: Clusterings, names: list[str]) -> None:
+    """Check that the whole table can be written with more columns, before the work."""
+    if append and out is not None:
+        from ..io.append import check_appendable
+
+        try:
+            check_appendable(read.table, out, names)
+        except InputError as error:
+            raise InputError(name_stdin(str(error), read.table.path)) from None
+
+
+def write_results(
+    out: str | None, read: Clusterings, columns: dict[str, Any], append: bool
+) -> None:
+    """Write a table of the points to --out, if it is given: alone, or after the columns read."""
+    if append and out is not None:
+        from ..io.append import append_columns
+
+        if out == "-":
+            show_appended(read.table, columns)
+        else:
+            append_columns(read.table, out, columns)
+    elif out == "-":
+        show_csv(ids_of(read) | columns)
+    elif out is not None:
+        write_columns(out, ids_of(read) | columns)
+
+
+def show_csv(columns: Mapping[str, Any]) -> None:
+    """Columns on stdout as in a file: UTF-8, whatever the encoding of the terminal."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", newline="")
+    write_csv(sys.stdout, columns)
+
+
+def show_appended(table: Any, columns: Mapping[str, Any]) -> None:
+    """A table with more columns on stdout, encoded as it is."""
+    from ..io.append import append_to_text
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding=table.encoding, newline="")
+    append_to_text(table, sys.stdout, columns)
 
 
 def write_tree(out: Path, found: ResolutionTree, text: str) -> None:
@@ -41,11 +88,15 @@ def write_tree(out: Path, found: ResolutionTree, text: str) -> None:
         plt.close(axes.figure)
 
 
-def columns_of_stability(found: Stability, read: Clusterings) -> dict[str, Any]:
-    """The columns that are written: ids if there are any, the cluster and the stability."""
-    return ids_of(read) | {
-        "cluster": _names_of_clusters(found.reference),
-        "stability": found.points,
+def columns_of_stability(
+    found: Stability, read: Clusterings, append_to: str = ""
+) -> dict[str, Any]:
+    """The columns that are written: the cluster and the stability; the latter if appended."""
+    if append_to:
+        return {f"{append_to}_stability": read.spread(found.points)}
+    return {
+        "cluster": read.spread(_names_of_clusters(found.reference)),
+        "stability": read.spread(found.points),
     }
 
 
@@ -54,10 +105,13 @@ def columns_of_samples(
 ) -> dict[str, Any]:
     """The columns that are written: the sample, ids if there are any, and the cluster."""
     tables = [
-        {"sample": np.full(p.n, name)} | ids_of(read) | {"cluster": _names_of_clusters(p)}
+        {"sample": np.full(read.n_rows, name)}
+        | ids_of(read)
+        | {"cluster": read.spread(_names_of_clusters(p))}
         for name, read, p in zip(names, samples, (found.a, found.b), strict=True)
     ]
-    return {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
+    join: Any = np.ma.concatenate
+    return {key: join([table[key] for table in tables]) for key in tables[0]}
 
 
 def ids_of(read: Clusterings) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def affinities(
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
-    rng: RngLike = None,
+    rng: RngLike = 0,
 ) -> Affinities:
     r"""How firmly each point belongs to each cluster, from where it lies alone.
 
@@ -57,7 +57,7 @@ def affinities(
         As for :func:`liftcluster.sample_partitions`. For the points as they are, without a kernel,
         give ``lift=sklearn.preprocessing.FunctionTransformer()``.
     rng : int, Generator or None
-        The same seed gives the same answer.
+        Seed, 0 by default: the same answer from call to call. None draws another one each time.
 
     References
     ----------

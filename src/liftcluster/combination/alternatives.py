@@ -145,7 +145,7 @@ def alternative(
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
-    rng: RngLike = None,
+    rng: RngLike = 0,
 ) -> Alternative:
     r"""A clustering that is good on the points and far from one or several given ones.
 
@@ -169,7 +169,7 @@ def alternative(
     ----------
     X : (n, d) array-like
         The points, in memory.
-    given : labels, memberships or Partition, or a sequence or mapping of them
+    given : labels, memberships or Partition, or a sequence, mapping or data frame of them
         Clusterings that are known already. Noise is left out.
     n_clusters : int
         At least 2.
@@ -185,7 +185,7 @@ def alternative(
     lift : str, settings, Lift or scikit-learn transformer
         As for :func:`liftcluster.sample_partitions`: 8nρ bytes, twice, and O(nρ²) operations.
     rng : int, Generator or None
-        The same seed gives the same answer.
+        Seed, 0 by default: the same answer from call to call. None draws another one each time.
 
     References
     ----------

@@ -52,7 +52,7 @@ def consensus(
     bandwidth: BandwidthLike = "auto",
     lift: LiftLike = "auto",
     weights: Any = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
     out: Any = None,
     progress: bool | None = None,
 ) -> Consensus:
@@ -63,8 +63,9 @@ def consensus(
 
     Parameters
     ----------
-    partitions : sequence or mapping of labels, memberships or Partition
-        Of any numbers of clusters, hard and soft mixed; a point may lack a label in some. Or a
+    partitions : sequence, mapping or data frame of labels, memberships or Partition
+        Of any numbers of clusters, hard and soft mixed; a point may lack a label in some. A data
+        frame (pandas, polars) holds a clustering in each column, with its name. Or a
         :class:`liftcluster.Representation` of them: then X is needed only for the labels.
     n_clusters : int or "auto"
         "auto" chooses by where the neighbour graph of the points, weighted by the labels, falls

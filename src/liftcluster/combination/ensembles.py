@@ -18,7 +18,7 @@ _MAX_POINTS = 30_000  # whose pairwise distances fit in memory
 
 
 def base_partitions(
-    X: Any, n_clusters: int, kind: str = "paper", rng: RngLike = None, *, n_partitions: int = 20
+    X: Any, n_clusters: int, kind: str = "paper", rng: RngLike = 0, *, n_partitions: int = 20
 ) -> list[Partition]:
     """An ensemble of partitions of the points X.
 
@@ -34,7 +34,8 @@ def base_partitions(
         ``n_partitions`` runs of k-means, each with one initialisation and a random number of
         clusters between ``n_clusters`` and min(√n, 50).
     rng : int, Generator or None
-        Seeds k-means and draws the numbers of clusters.
+        Seeds k-means and draws the numbers of clusters; 0 by default: the same partitions from call
+        to call. None draws others each time.
     n_partitions : int
         Number of partitions of kind "kmeans".
 

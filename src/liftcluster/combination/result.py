@@ -255,7 +255,7 @@ class Consensus:
         none = np.empty((0, len(centres)))
         return map_points(shares, X, out=out, like=none, what="predicting", progress=progress)
 
-    def affinities(self, X: Points, *, n_samples: int = 5000, rng: RngLike = None) -> Affinities:
+    def affinities(self, X: Points, *, n_samples: int = 5000, rng: RngLike = 0) -> Affinities:
         """How firmly each point belongs to each cluster, from where it lies alone.
 
         By :func:`liftcluster.affinities`, with the kernel of the consensus. Unlike ``confidence``
@@ -285,7 +285,7 @@ class Consensus:
         Parameters
         ----------
         X : (n, d) array-like
-        partitions : mapping or sequence of labels, memberships or Partition
+        partitions : mapping, sequence or data frame of labels, memberships or Partition
         weights : (n,) array-like, optional
         """
         if self._update is None:

@@ -30,7 +30,7 @@ def sample_partitions(
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
-    rng: RngLike = None,
+    rng: RngLike = 0,
     progress: bool | None = None,
 ) -> list[Partition]:
     r"""Partitions of the points drawn at random: the better a partition, the more likely it is.
@@ -76,7 +76,7 @@ def sample_partitions(
         The features of all points are held in memory: 8nρ bytes, which is 4 kB a point. A sweep
         takes O(n k ρ) operations. "exact" takes n × n numbers.
     rng : int, Generator or None
-        The same seed gives the same draws.
+        Seed, 0 by default: the same draws from call to call. None draws others each time.
     progress : bool, optional
         Show a progress bar; by default on a terminal, after two seconds.
 

@@ -51,7 +51,7 @@ def compare(
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
     weights: Any = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
     progress: bool | None = None,
 ) -> Comparison:
     """Compare two partitions: all measures, which clusters moved, and where the points differ.

@@ -43,7 +43,7 @@ def distance(
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
     weights: Any = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
     progress: bool | None = None,
 ) -> float:
     """Distance between two partitions, by any measure of ``MEASURES``.
@@ -69,6 +69,13 @@ def distance(
         Weights of the points; with Y, a pair of them.
     progress : bool, optional
         Show a progress bar; by default on a terminal, after two seconds.
+
+    Returns
+    -------
+    float
+        Without its standard error, which is not zero where random features are used (many points):
+        ``compare(a, b, X, measures="lift_emd")["lift_emd"]`` has the same ``value`` and its
+        ``error``.
 
     References
     ----------
@@ -103,15 +110,16 @@ def distance_matrix(
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
     weights: Any = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
     progress: bool | None = None,
 ) -> FloatArray:
     """Distances between every two of m partitions of the same points, lifted once.
 
     Parameters
     ----------
-    partitions : sequence or mapping of labels, memberships or Partition
-        Or a :class:`liftcluster.Representation` of them, in place of partitions and points.
+    partitions : sequence, mapping or data frame of labels, memberships or Partition
+        A data frame holds a clustering in each column. Or a :class:`liftcluster.Representation` of
+        them, in place of partitions and points.
     X, measure, measure_options, kernel, bandwidth, lift, weights, rng, progress
         As for :func:`distance`.
 

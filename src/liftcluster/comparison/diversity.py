@@ -15,6 +15,7 @@ from .._util.names import MeasureName
 from .._util.typing import BandwidthLike, FloatArray, IntArray, Points, RngLike
 from ..kernels.kernel import KernelLike
 from ..lifts.choice import Lifting, LiftLike
+from ..partitions.frames import columns_as_partitions
 from ..representation.representation import Representation
 from .distances import distance_matrix
 from .selection import farthest_first, medoids
@@ -159,7 +160,7 @@ def diverse_subset(
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
     weights: Any = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
     progress: bool | None = None,
 ) -> DiverseSubset:
     r"""A few of many clusterings that stand for all of them.
@@ -178,7 +179,7 @@ def diverse_subset(
 
     Parameters
     ----------
-    partitions : sequence or mapping of labels, memberships or Partition
+    partitions : sequence, mapping or data frame of labels, memberships or Partition
         Or a :class:`liftcluster.Representation` of them, in place of partitions and points; or an
         (m, m) NumPy array of their distances, in place of all but ``method``.
     n_representatives : int
@@ -275,4 +276,5 @@ def _is_metric(D: FloatArray) -> bool:
 def _names(partitions: Any, m: int) -> tuple[Hashable, ...]:
     if isinstance(partitions, Representation):
         return partitions.partition_names
+    partitions = columns_as_partitions(partitions)
     return tuple(partitions) if isinstance(partitions, Mapping) else tuple(range(m))

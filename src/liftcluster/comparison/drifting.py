@@ -111,7 +111,7 @@ def drift(
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
-    rng: RngLike = None,
+    rng: RngLike = 0,
     progress: bool | None = None,
 ) -> Drift:
     r"""Test whether clusterings of two samples differ more than sampling noise explains.
@@ -161,7 +161,8 @@ def drift(
     lift : str, settings, a feature lift or a scikit-learn transformer
         As for :func:`liftcluster.represent`, but not exact; 512 features by default.
     rng : int, Generator or None
-        Draws the splits, and seeds clusterers whose ``random_state`` is None.
+        Draws the splits, and seeds clusterers whose ``random_state`` is None; 0 by default: the
+        same answer from call to call. None draws others each time.
     progress : bool, optional
         Show a progress bar; by default on a terminal, after two seconds.
 

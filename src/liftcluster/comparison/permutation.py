@@ -94,7 +94,7 @@ def significance(
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
-    rng: RngLike = None,
+    rng: RngLike = 0,
     progress: bool | None = None,
 ) -> Significance:
     """Permutation test: are two clusterings related, or is b as far from a as random labels are?
@@ -123,7 +123,8 @@ def significance(
     lift : str, settings, a feature lift or a scikit-learn transformer
         As for :func:`liftcluster.represent`, but not exact; 512 features by default.
     rng : int, Generator or None
-        The same seed gives the same answer, whatever the number of threads.
+        Seed of the permutations, 0 by default: the same answer from call to call, whatever the
+        number of threads. None draws others each time.
     progress : bool, optional
         Show a progress bar; by default on a terminal, after two seconds.
 

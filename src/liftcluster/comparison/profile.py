@@ -67,7 +67,7 @@ def bandwidth_profile(
     kernel: KernelLike = "gaussian",
     lift: LiftLike = "auto",
     weights: Any = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
 ) -> Profile:
     """A lifted distance between two partitions over a range of bandwidths.
 

@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .._util.typing import Array, FloatArray, IntArray
 from .._util.validation import column_ranges
 from ..partitions.partition import Partition
+from .coordinates import ROW_NUMBERS, not_coordinates
+from .csv_files import TextFormat, TextTable
 from .formats import open_table
+from .gaps import KeptRows, Missing, without_gaps
 from .input_checks import CellError, InputError, split_names
 from .table import Table, first_repeated, quoted
 
@@ -26,10 +30,23 @@ class Clusterings:
     X: Array | None  # (n, d), the points
     columns: list[str]  # names of the columns of X
     partitions: dict[str, Partition]
-    ids: Array | None  # (n,), the column ``id_name``
+    ids: Array | None  # of all rows of the table, the column ``id_name``
     id_name: str | None
     view: FloatArray | None  # (n, 2), coordinates to draw the points at
     notes: list[str]  # messages for the user about defaults and suspicious input
+    table: Table  # of the points
+    kept: KeptRows | None = None  # if some rows are no points, for lack of coordinates
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table: the points, and those that were left out."""
+        if self.kept is not None:
+            return self.kept.n
+        return len(self.X) if self.X is not None else next(iter(self.partitions.values())).n
+
+    def spread(self, values: Any) -> Any:
+        """Values of the points in the rows of the table; masked where a row is no point."""
+        return values if self.kept is None else self.kept.spread(values)
 
 
 def read_clusterings(
@@ -44,6 +61,8 @@ def read_clusterings(
     standardize: bool = False,
     points: bool = True,
     labels_required: bool = True,
+    missing: Missing = "error",
+    text: TextFormat | None = None,
 ) -> Clusterings:
     """Read points and their clusterings from files.
 
@@ -55,7 +74,8 @@ def read_clusterings(
         Columns with one clustering each, in ``path`` or ``labels_files``: names or patterns. The
         pattern * stands for all but ``columns`` and ``id``.
     columns : sequence of str, optional
-        The coordinates; by default all numeric columns that are not used otherwise.
+        The coordinates; by default all numeric columns that are not used otherwise, but not
+        integers that are ids or labels by their names, or numbers of the rows.
     labels_files : sequence of paths
         More files with labels of the same points.
     memberships : sequence of str
@@ -70,6 +90,10 @@ def read_clusterings(
         False to read labels only.
     labels_required : bool
         False if the points alone are enough.
+    missing : "error", "drop" or "median"
+        What to do with points that lack a coordinate.
+    text : TextFormat, optional
+        How text files are written, if that is not to be inferred.
 
     Examples
     --------
@@ -82,27 +106,38 @@ def read_clusterings(
     ([[0.0, 1.0], [2.0, 3.0]], {'mine': Partition(hard, n=2, k=2)}, ['x', 'y'])
     >>> folder.cleanup()
     """
-    main = _File(open_table(path))
-    others = [_File(open_table(file)) for file in labels_files]
-    notes: list[str] = []
+    main = _File(open_table(path, text))
+    others = [_File(open_table(file, text)) for file in labels_files]
+    notes = [note for file in (main, *others) for note in file.table.notes]
+    if missing != "error" and not points:
+        raise InputError("--missing cannot apply to labels alone, of which any may be empty")
     no_labels = {id, *(main.table.choose(columns or []) if "*" in labels else ())}
     required = labels_required and not memberships
     where = _find_labels(main, others, labels, id, no_labels, required=required)
-    soft = [_find_memberships(main, others, text) for text in memberships]
+    soft = [_find_memberships(main, others, each, text) for each in memberships]
     _check_unique_names([*where, *(name for name, _, _ in soft)])
     drawn = main.add(view, as_numbers=True)
     if len(drawn) not in (0, 2):
         raise InputError(f"view must be two columns of {main.table.path}, got {quoted(drawn)}")
     taken = {*where, *main.numbers, id}
-    coordinates = _choose_points(main, columns, taken, notes) if points else []
+    coordinates = _choose_points(main, columns, taken, list(where), notes) if points else []
     files = [main, *others, *(f for _, f, _ in soft if f is not main and f not in others)]
+    if text not in (None, TextFormat()) and not any(isinstance(f.table, TextTable) for f in files):
+        raise InputError(f"--encoding and --decimal are for CSV and TSV files, not {path}")
+    may_miss = [*coordinates, *drawn]
     try:
-        _read_matched(files, id, notes)
+        _read_matched(files, id, notes, may_miss)
+        kept, found = without_gaps(main.table, main.values, may_miss, missing)
     except CellError as error:
         if columns or error.column not in coordinates:
             raise
         hint = f"{error.column!r} is a coordinate by default; select them with --columns"
         raise InputError(f"{error} ({hint})") from None
+    notes += found
+    ids = None if id is None else main.column(id)
+    if kept is not None:
+        for file in files:
+            file.rows = kept.rows if file.rows is None else file.rows[kept.rows]
     partitions = {name: _labels(file, name, notes) for name, file in where.items()}
     partitions |= {name: _memberships(name, file, names) for name, file, names in soft}
     X = main.block(coordinates) if points else None
@@ -110,9 +145,8 @@ def read_clusterings(
         X = _standardized(X)
     elif X is not None and X.shape[1] == len(coordinates) > 1:
         _note_scales(X, coordinates, notes)
-    ids = None if id is None else main.column(id)
     Z = main.block(drawn).astype(np.float64) if drawn else None
-    return Clusterings(X, coordinates, partitions, ids, id, Z, notes)
+    return Clusterings(X, coordinates, partitions, ids, id, Z, notes, main.table, kept)
 
 
 @dataclass
@@ -185,7 +219,9 @@ def _find_labels(
     return where
 
 
-def _find_memberships(main: _File, others: list[_File], text: str) -> tuple[str, _File, list[str]]:
+def _find_memberships(
+    main: _File, others: list[_File], text: str, written: TextFormat | None
+) -> tuple[str, _File, list[str]]:
     """The name of a soft clustering, its file and its columns (none for all)."""
     name, equals, rest = text.partition("=")
     names = split_names(rest if equals else text)
@@ -194,7 +230,7 @@ def _find_memberships(main: _File, others: list[_File], text: str) -> tuple[str,
             return name.strip(), file, file.add(names, as_numbers=True)
     path = Path(rest if equals else text)
     if path.is_file():
-        return name if equals else path.stem, _File(open_table(path)), []
+        return name if equals else path.stem, _File(open_table(path, written)), []
     missing = next(n for n in names if n not in main.table.names)
     raise InputError(
         f"--memberships {text!r}: {missing!r} is neither a column of {main.table.path} nor a file; "
@@ -203,28 +239,49 @@ def _find_memberships(main: _File, others: list[_File], text: str) -> tuple[str,
 
 
 def _choose_points(
-    main: _File, columns: Sequence[str] | None, taken: set[str | None], notes: list[str]
+    main: _File,
+    columns: Sequence[str] | None,
+    taken: set[str | None],
+    labels: Sequence[str],
+    notes: list[str],
 ) -> list[str]:
     if columns:
         chosen = main.add(columns, as_numbers=True)
         if both := [name for name in chosen if name in main.texts]:
             notes.append(f"{both[0]!r} is both a coordinate and a clustering")
         return chosen
-    chosen = main.table.default_points(taken)
+    numeric = main.table.default_points(taken)
+    left_out = not_coordinates(main.table.first_integers(numeric), labels)
+    if len(left_out) == len(numeric):  # numbers of the rows are better than nothing
+        left_out = {name: kind for name, kind in left_out.items() if kind != ROW_NUMBERS}
+    chosen = [name for name in numeric if name not in left_out]
+    kinds = {
+        what: [name for name in numeric if left_out.get(name) == what] for what in left_out.values()
+    }
+    without = ", ".join(f"{_few(names)} ({what})" for what, names in kinds.items())
     if not chosen:
+        but = f" but {without}" if without else ""
         raise InputError(
-            f"{main.table.path} has no other numeric columns; select the coordinates with "
-            "--columns, or compare labels without points with --labels-only"
+            f"{main.table.path} has no other numeric columns{but}; "
+            "select the coordinates with --columns, or compare labels without points with "
+            "--labels-only"
         )
     main.add(chosen, as_numbers=True)
-    shown = ", ".join(chosen)
-    if len(chosen) > 8:
-        shown = f"{chosen[0]}, {chosen[1]}, …, {chosen[-1]} ({len(chosen)} columns)"
-    notes.append(f"points: {shown} (all other numeric columns; select with --columns)")
+    why = f"; left out: {without};" if without else " (all other numeric columns);"
+    notes.append(f"points: {_few(chosen)}{why} select with --columns")
     return chosen
 
 
-def _read_matched(files: list[_File], id: str | None, notes: list[str]) -> None:
+def _few(names: Sequence[str]) -> str:
+    """Names, or the first two and the last of many."""
+    if len(names) <= 8:
+        return ", ".join(names)
+    return f"{names[0]}, {names[1]}, …, {names[-1]} ({len(names)} columns)"
+
+
+def _read_matched(
+    files: list[_File], id: str | None, notes: list[str], may_miss: Sequence[str]
+) -> None:
     """Read all files, and match their rows to those of the first by the column ``id``."""
     main = files[0]
     for file in files:
@@ -232,7 +289,8 @@ def _read_matched(files: list[_File], id: str | None, notes: list[str]) -> None:
             file.add([id], as_numbers=False)
         if not (file.numbers or [name for name in file.texts if name != id]):  # a matrix
             file.add(file.table.default_points([id]), as_numbers=True)
-        file.values = file.table.read(file.numbers, file.texts)
+        optional = may_miss if file is main else []
+        file.values = file.table.read(file.numbers, file.texts, optional)
     index = {} if id is None else _row_of_id(main, id)
     for file in files[1:]:
         if id is not None and id in file.values:

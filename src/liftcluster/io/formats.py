@@ -12,16 +12,26 @@ from typing import IO, Any
 
 import numpy as np
 
-from .._util.typing import Array
+from .._util.typing import Array, FloatArray
 from ..partitions.labels import as_objects
-from .csv_files import TextTable
+from .csv_files import TextFormat, TextTable
 from .h5ad_files import AnnDataTable
 from .input_checks import InputError, check_file, import_pyarrow
-from .table import Table, as_numbers, check_size, check_unique, parsing
+from .table import (
+    SAMPLE,
+    Table,
+    as_numbers,
+    check_size,
+    check_unique,
+    only_integers,
+    parsing,
+)
 
 
-def open_table(path: str | PathLike[str]) -> Table:
+def open_table(path: str | PathLike[str], text: TextFormat | None = None) -> Table:
     """Open a table in any supported format: CSV or TSV (also gzipped), Parquet, npy, npz, h5ad.
+
+    ``text`` says how CSV and TSV are written, if that is not to be inferred.
 
     Examples
     --------
@@ -43,7 +53,7 @@ def open_table(path: str | PathLike[str]) -> Table:
             return opener(path)
     if path.suffix.lower() in _BINARY:
         raise InputError(f"{path} is not a {path.suffix} file, despite its name; check its content")
-    return TextTable(path)
+    return TextTable(path, text)
 
 
 class ArrayTable(Table):
@@ -63,12 +73,23 @@ class ArrayTable(Table):
         usual = [name for name in blocks if name in ("X", "points")]
         return usual[:1] or blocks or list(free)
 
-    def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
+    def first_integers(self, names: Sequence[str]) -> dict[str, FloatArray]:
+        """Columns alone: a block is points as a whole."""
+        return only_integers(
+            {name: self.arrays[name][:SAMPLE] for name in names if self.arrays[name].ndim == 1}
+        )
+
+    def read(
+        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+    ) -> dict[str, Array]:
         lengths = {name: len(self.arrays[name]) for name in (*numbers, *texts)}
         if len(set(lengths.values())) > 1:
             shown = ", ".join(f"{name!r} {n}" for name, n in lengths.items())
             raise InputError(f"the arrays of {self.path} have different lengths: {shown}")
-        found = {name: as_numbers(self.arrays[name], self.path, name) for name in numbers}
+        found = {
+            name: as_numbers(self.arrays[name], self.path, name, may_miss=name in may_miss)
+            for name in numbers
+        }
         return found | {name: self._labels(name) for name in texts}
 
     def _labels(self, name: str) -> Array:
@@ -174,19 +195,27 @@ class ParquetTable(Table):
             and not name.startswith("__index_level_")  # the index of pandas
         ]
 
-    def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
+    def first_integers(self, names: Sequence[str]) -> dict[str, FloatArray]:
+        with parsing(self.path, "Parquet"):
+            batch = next(self.file.iter_batches(SAMPLE, columns=list(names)))
+            columns = {name: batch.column(name).to_pylist() for name in names}
+        return only_integers(columns)  # a missing value is None, and becomes NaN
+
+    def read(
+        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+    ) -> dict[str, Array]:
         # A run of equal values is tiny on disk: check the size in memory.
         check_size(8 * self.file.metadata.num_rows * (len(numbers) + len(texts)), self.path)
         with parsing(self.path, "Parquet"):
             table = self.file.read(columns=[*numbers, *texts])
-            found = {name: self._numbers(table, name) for name in numbers}
+            found = {name: self._numbers(table, name, name in may_miss) for name in numbers}
             return found | {name: as_objects(table[name].to_pylist()) for name in texts}
 
-    def _numbers(self, table: Any, name: str) -> Array:
+    def _numbers(self, table: Any, name: str, may_miss: bool) -> Array:
         values = table[name].to_numpy()
         if values.dtype.kind == "O" and _is_numeric(self.types[name]):
             values = values.astype(np.float64)  # booleans with missing values
-        return as_numbers(values, self.path, name)
+        return as_numbers(values, self.path, name, may_miss=may_miss)
 
 
 def _is_numeric(kind: Any) -> bool:

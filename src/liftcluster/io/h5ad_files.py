@@ -18,7 +18,7 @@ import numpy as np
 
 from .._util.extras import needs
 from .._util.memory import max_file_bytes
-from .._util.typing import Array
+from .._util.typing import Array, FloatArray
 from .input_checks import InputError
 from .table import Table, as_numbers, check_size
 
@@ -51,7 +51,13 @@ class AnnDataTable(Table):
         """X_pca if there is one, as in scanpy, else X."""
         return ["X_pca"] if "X_pca" in self.obsm else ["X"]
 
-    def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
+    def first_integers(self, names: Sequence[str]) -> dict[str, FloatArray]:
+        """None: coordinates are blocks."""
+        return {}
+
+    def read(
+        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+    ) -> dict[str, Array]:
         for name in texts:
             if name != "obs_names" and name not in self.obs:
                 raise InputError(
@@ -59,7 +65,10 @@ class AnnDataTable(Table):
                     f"memberships use --memberships {name}"
                 )
         found, arrays = self._request({"numbers": list(numbers), "texts": list(texts)})
-        columns = {name: as_numbers(arrays[name], self.path, name) for name in numbers}
+        columns = {
+            name: as_numbers(arrays[name], self.path, name, may_miss=name in may_miss)
+            for name in numbers
+        }
         for name in texts:
             values = np.array([*found["values"][name], None], dtype=object)
             columns[name] = values[arrays["codes of " + name]]  # the code -1 is None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import importlib
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from .._util.checks import nearest
 from .._util.extras import needs
 
 
@@ -37,11 +37,15 @@ def check_file(path: str | PathLike[str]) -> bytes:
     if not path.parent.is_dir():
         raise InputError(f"{path} is not there: the folder {path.parent} does not exist")
     if not path.exists():
-        near = get_close_matches(path.name, [p.name for p in path.parent.iterdir()], 1)
-        hint = f"did you mean {path.parent / near[0]}?" if near else "check the name and the folder"
+        # Endings are left out: all tables have the same.
+        others = {_without_endings(p): p for p in sorted(path.parent.iterdir(), reverse=True)}
+        near = nearest(_without_endings(path), others)
+        hint = f"did you mean {others[near]}?" if near else "check the name and the folder"
         raise InputError(f"{path} is not there; {hint}")
     if not path.is_file():
-        raise InputError(f"{path} is a device or a pipe; save the table to a file first")
+        raise InputError(
+            f"{path} is a device or a pipe; save the table to a file first, or pipe it in as -"
+        )
     try:
         with open(path, "rb") as file:
             start = file.read(8)
@@ -50,6 +54,15 @@ def check_file(path: str | PathLike[str]) -> bytes:
     if not start:
         raise InputError(f"{path} is empty; give a table with a header and a row for each point")
     return start
+
+
+def _without_endings(path: Path) -> str:
+    return path.name.removesuffix("".join(path.suffixes)) or path.name
+
+
+def name_stdin(message: str, file: Path) -> str:
+    """A message about a file, in which a copy of stdin is called so."""
+    return message.replace(str(file), "stdin") if file.name == "stdin" else message
 
 
 def import_pyarrow(purpose: str) -> Any:

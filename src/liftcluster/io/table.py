@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._util.checks import nearest
 from .._util.memory import check_memory, max_file_bytes
-from .._util.typing import Array
+from .._util.typing import Array, FloatArray
 from .._util.validation import first_bad_cell
 from .input_checks import CellError, InputError
 
 _MAX_COMPARED = 10_000  # column names that are searched for a similar one
+SAMPLE = 1000  # first rows from which the kinds of columns are inferred
 
 
 class Table(ABC):
@@ -26,14 +27,28 @@ class Table(ABC):
 
     path: Path
     names: list[str]
+    notes: Sequence[str] = ()  # for the user, about how the file is read
 
     @abstractmethod
     def default_points(self, taken: Collection[str | None]) -> list[str]:
         """The columns that are coordinates by default, without those in ``taken``."""
 
     @abstractmethod
-    def read(self, numbers: Sequence[str], texts: Sequence[str]) -> dict[str, Array]:
-        """Columns by name: ``numbers`` as finite (n,) or (n, d) arrays, ``texts`` as labels."""
+    def first_integers(self, names: Sequence[str]) -> dict[str, FloatArray]:
+        """The first values of those columns that hold integers, without missing values."""
+
+    @abstractmethod
+    def read(
+        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+    ) -> dict[str, Array]:
+        """Columns by name: ``numbers`` as finite (n,) or (n, d) arrays, ``texts`` as labels.
+
+        Missing numbers in the columns ``may_miss`` are NaN, in others an error.
+        """
+
+    def describe_cell(self, row: int, name: str) -> str:
+        """Where a missing number is, for an error."""
+        return f"{self.path}, row {row + 1}, column {name!r} is empty"
 
     def choose(self, wanted: Sequence[str]) -> list[str]:
         """The names of columns given by name or by a pattern such as ``pc*``."""
@@ -46,10 +61,8 @@ class Table(ABC):
                 chosen += matches
             else:
                 few = self.names if len(self.names) <= _MAX_COMPARED else []
-                near = get_close_matches(name, few, 1)
-                hint = (
-                    f"did you mean {near[0]!r}?" if near else f"its columns: {quoted(self.names)}"
-                )
+                near = nearest(name, few)
+                hint = f"did you mean {near!r}?" if near else f"its columns: {quoted(self.names)}"
                 raise InputError(f"{self.path} has no column {name!r}; {hint}")
         if (twice := first_repeated(chosen)) is not None:
             raise InputError(f"the column {twice!r} is selected twice; name it once")
@@ -79,8 +92,8 @@ def parsing(path: Path, kind: str) -> Iterator[None]:
         raise InputError(f"{path} is not a valid {kind} file: {reason}") from error
 
 
-def as_numbers(values: Any, path: Path, name: str) -> Array:
-    """A column or block as finite numbers; the error names the cell."""
+def as_numbers(values: Any, path: Path, name: str, *, may_miss: bool = False) -> Array:
+    """A column or block as finite numbers, or NaN if some may be missing; errors name the cell."""
     array = np.asarray(values)
     if array.dtype.kind not in "fiub" or array.ndim not in (1, 2):
         raise InputError(
@@ -88,12 +101,26 @@ def as_numbers(values: Any, path: Path, name: str) -> Array:
             "--columns"
         )
     block = array.reshape(len(array), -1)
-    if (bad := first_bad_cell(block)) is not None:
+    bad = first_bad_cell(block)
+    if bad is not None and may_miss:  # infinity is not missing
+        bad = next(map(tuple, np.argwhere(np.isinf(block))), None)
+    if bad is not None:
         row, column = bad
         within = f" (number {column + 1} of it)" if array.ndim == 2 else ""
         what = "is empty" if np.isnan(block[row, column]) else f"is {block[row, column]}"
         raise CellError(f"{path}, row {row + 1}, column {name!r}{within} {what}", name)
     return array
+
+
+def only_integers(columns: Mapping[str, Any]) -> dict[str, FloatArray]:
+    """Those of some columns of numbers that hold integers, without missing values."""
+    found = {}
+    for name, values in columns.items():
+        numbers = np.asarray(values, dtype=np.float64)
+        filled = numbers[~np.isnan(numbers)]
+        if filled.size and np.isfinite(filled).all() and (filled == np.floor(filled)).all():
+            found[name] = filled
+    return found
 
 
 def check_size(n_bytes: int, path: Path) -> None:

@@ -77,7 +77,7 @@ def check_target(
 
 def write_csv(file: IO[str], columns: Mapping[str, Array], delimiter: str = ",") -> None:
     """Write columns as text: numbers with all their digits, None as an empty cell."""
-    flat = _flat(columns)
+    flat = flat_columns(columns)
     cells = list(flat)
     cells += [str(cell) for c in flat.values() if c.dtype.kind in "OU" for cell in c]
     # The csv module does not quote a carriage return if the line terminator has none.
@@ -103,14 +103,29 @@ def _write_gzipped(file: IO[bytes], columns: Mapping[str, Array], delimiter: str
 def _write_npz(file: IO[bytes], columns: Mapping[str, Array]) -> None:
     import numpy as np
 
-    plain = {name: a.astype(str) if a.dtype.kind == "O" else a for name, a in columns.items()}
+    plain = {}
+    for name, column in columns.items():
+        a = column
+        if isinstance(a, np.ma.MaskedArray):  # -1 is noise, as elsewhere
+            a = a.filled({"i": -1, "f": np.nan}.get(a.dtype.kind, ""))
+        plain[name] = a.astype(str) if a.dtype.kind == "O" else a
     np.savez(file, allow_pickle=False, **plain)
 
 
 def _write_parquet(file: IO[bytes], columns: Mapping[str, Array]) -> None:
     parquet, arrow = import_pyarrow("writing Parquet"), importlib.import_module("pyarrow")
-    table = arrow.table({name: arrow.array(a) for name, a in _flat(columns).items()})
+    table = arrow.table({name: arrow_array(a) for name, a in flat_columns(columns).items()})
     parquet.write_table(table, file)
+
+
+def arrow_array(values: Array) -> Any:
+    """An array of pyarrow, null where a masked array is masked."""
+    import numpy as np
+
+    arrow = importlib.import_module("pyarrow")
+    if not isinstance(values, np.ma.MaskedArray):
+        return arrow.array(values)
+    return arrow.array(values.data, mask=np.ma.getmaskarray(values))
 
 
 _WRITERS: dict[str, Callable[[IO[bytes], Mapping[str, Array]], None]] = {
@@ -132,7 +147,7 @@ def _suffix(target: Path, suffixes: Collection[str]) -> str:
     return max(found, key=len)
 
 
-def _flat(columns: Mapping[str, Array]) -> dict[str, Array]:
+def flat_columns(columns: Mapping[str, Array]) -> dict[str, Array]:
     """Columns (n,), with matrices split into several."""
     flat: dict[str, Array] = {}
     for name, array in columns.items():

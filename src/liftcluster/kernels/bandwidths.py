@@ -17,7 +17,7 @@ from .summary import take_rows
 def bandwidth(
     X: Any,
     rule: str = "median",
-    rng: RngLike = None,
+    rng: RngLike = 0,
     *,
     n_sample: int = 1000,
     metric: str = "euclidean",
@@ -45,8 +45,8 @@ def bandwidth(
     rule : str
         One of the names above, optionally with a factor.
     rng : int, Generator or None
-        Chooses the sample if there are more than ``n_sample`` points; None takes the same sample
-        every time, so that exact distances are reproducible.
+        Chooses the sample if there are more than ``n_sample`` points; 0 by default: the same sample
+        from call to call. None draws another one each time.
     n_sample : int
         Maximal size of the sample, at least 2.
     metric : "euclidean" or "cityblock"
@@ -66,7 +66,7 @@ def bandwidth(
     points = as_points(X, device=True)
     n, size = points.shape[0], check_count(n_sample, "n_sample", least=2)
     if n > size:
-        rows = np.sort(make_rng(0 if rng is None else rng).choice(n, size, replace=False))
+        rows = np.sort(make_rng(rng).choice(n, size, replace=False))
         points = take_rows(points, rows)
     # In main memory, so that all devices give the same number.
     sample = np.asarray(to_numpy(points), dtype=np.float64)

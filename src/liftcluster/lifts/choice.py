@@ -158,7 +158,7 @@ def make_lift(
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
-    rng: RngLike = None,
+    rng: RngLike = 0,
 ) -> Lift:
     """A lifting map for the points X, to be applied to them or to others.
 
@@ -179,6 +179,7 @@ def make_lift(
         :class:`liftcluster.Nystroem`; a name such as "fourier" stands for that lift with its
         defaults, "auto" for a choice by size, dimension and kernel. A Lift is returned as it is.
     rng : int, Generator or None
+        Seed, 0 by default: the same answer from call to call. None draws another one each time.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._util.arrays import to_numpy
+from .._util.arrays import check_is_array_like, to_numpy
 from .._util.typing import Array, FloatArray, IntArray, Sparse
 from .._util.validation import as_numbers
 from .counting import encode_range, group_labels, translate
@@ -63,6 +63,7 @@ def looks_like_labels(obj: Any) -> bool:
 
 
 def _one_dimension(labels: Any) -> Array:
+    check_is_array_like(labels, "labels")
     if isinstance(labels, str | bytes | Mapping | Set) or not hasattr(labels, "__iter__"):
         raise TypeError(
             f"labels must be a sequence with one label for each point, got {type(labels).__name__}"
@@ -227,20 +228,32 @@ def as_membership_matrix(memberships: Any) -> Sparse:
         row = int(np.searchsorted(R.indptr, i, side="right")) - 1
         raise ValueError(
             "memberships must be finite and must not be negative, "
-            f"got {R.data[i]} for point {row}, cluster {R.indices[i]}"
+            f"got {R.data[i]} for point {row}, cluster {R.indices[i]}{_labels_hint(R)}"
         )
     with np.errstate(over="ignore"):
         sums = np.asarray(R.sum(axis=1)).ravel()
     wrong = (np.abs(sums - 1) > _SUM_TOLERANCE) & (sums != 0)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
-        hint = "; labels belong in one dimension: use .ravel()" if R.shape[1] == 1 else ""
+        hint = _labels_hint(R) or "; divide each row by its sum"
         raise ValueError(
             f"memberships of a point must sum to one (or to zero for noise), "
-            f"got {sums[row]:.6g} for point {row}; divide each row by its sum{hint}"
+            f"got {sums[row]:.6g} for point {row}{hint}"
         )
     R.data /= np.repeat(np.where(sums == 0, 1.0, sums), np.diff(R.indptr))
     return R
+
+
+def _labels_hint(R: Sparse) -> str:
+    """What to do with a matrix of integers, which are labels rather than memberships."""
+    if not (np.isfinite(R.data).all() and (R.data == np.floor(R.data)).all()):
+        return ""
+    if R.shape[1] == 1:
+        return "; labels belong in one dimension: use .ravel()"
+    return (
+        "; for labels of several clusterings pass list(labels.T) if each column is one, "
+        "list(labels) if each row is one"
+    )
 
 
 def _dense_memberships(memberships: Any) -> FloatArray:
@@ -248,7 +261,8 @@ def _dense_memberships(memberships: Any) -> FloatArray:
         R = as_numbers(memberships, "memberships")
     except TypeError as error:
         raise TypeError(
-            f"{error}; they are an (n, k) matrix of numbers, and labels have one dimension"
+            f"{error}; they are an (n, k) matrix of numbers, and labels have one dimension: "
+            "choose one column, or pass list(labels.T) for a clustering in each"
         ) from None
     if R.ndim != 2:
         raise ValueError(

@@ -10,10 +10,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._util.arrays import add_up, constant_array, is_constant, to_numpy
+from .._util.arrays import (
+    add_up,
+    check_is_array_like,
+    constant_array,
+    is_constant,
+    to_numpy,
+)
 from .._util.typing import Array, FloatArray, IntArray, Sparse
 from .._util.validation import as_weights
 from .._util.warning import warn
+from .frames import columns_as_partitions
 from .labels import (
     DEFAULT_NOISE,
     as_membership_matrix,
@@ -263,25 +270,31 @@ def as_partition(obj: Any, weights: Any = None) -> Partition:
     """
     if isinstance(obj, Partition):
         return obj if weights is None else obj.with_weights(weights)
+    check_is_array_like(obj, "a partition")
     if looks_like_labels(obj):
         return Partition.from_labels(obj, weights)
     shape = np.shape(obj)
     if len(shape) == 2 and shape[1] == 1 and not (to_numpy(obj) == 1).all():
+        column = f"frame[{obj.columns[0]!r}]" if hasattr(obj, "columns") else ".ravel()"
         raise ValueError(
-            "one column could be labels or memberships: use .ravel() for labels, or "
+            f"one column could be labels or memberships: use {column} for labels, or "
             "Partition.from_memberships for one cluster and noise"
         )
     return Partition.from_memberships(obj, weights)
 
 
 def as_partitions(obj: Any, weights: Any = None) -> dict[Hashable, Partition]:
-    """Partitions by name, from a mapping, a sequence (named 0, 1, ...), or a single partition."""
+    """Partitions by name.
+
+    From a mapping, a data frame of labels, a sequence (named 0, 1, ...), or a single partition.
+    """
+    obj = columns_as_partitions(obj)
     if isinstance(obj, Mapping):
         named = dict(obj)
     elif hasattr(obj, "columns"):
         raise TypeError(
-            "a data frame could be labels or memberships: pass dict(frame) for one labelling in "
-            "each column, or Partition.from_memberships(frame) for one soft partition"
+            "a data frame could be labels or memberships: pass {name: frame[name]} for one "
+            "labelling in each column, or [frame] for one soft partition"
         )
     elif isinstance(obj, list | tuple) and not _is_one_labelling(obj):
         named = dict(enumerate(obj))

@@ -18,6 +18,7 @@ from ..kernels.shift_invariant import ShiftInvariant
 from ..lifts.base import Lift, LiftedPoints
 from ..lifts.choice import Lifting, LiftLike
 from ..lifts.uncertainty import unit_rows
+from ..partitions.frames import columns_as_partitions
 from ..partitions.partition import as_partitions
 from ..partitions.stack import MatrixRows, Stack
 from ..streaming.streams import Stream, as_stream, needs_stream
@@ -37,7 +38,7 @@ def represent(
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
     weights: Any = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Representation:
@@ -54,7 +55,8 @@ def represent(
         The points; None for a precomputed or the discrete kernel. Memory maps, HDF5 and zarr
         arrays, :class:`Blocks` and columns of :func:`scan_table` are read in blocks.
     partitions : Partition, labels, memberships, or a sequence or mapping of them
-        In memory or, like X, read in blocks.
+        In memory or, like X, read in blocks. A data frame (pandas, polars) holds a clustering in
+        each column, with its name.
     kernel : str, kernel or callable
         "gaussian", "laplace", "cauchy", "matern" or "discrete"; an instance such as
         :class:`liftcluster.Matern`; or a function K(X, Y) that returns a matrix.
@@ -70,7 +72,8 @@ def represent(
     weights : (n,) array-like, optional
         Weights of the points for all partitions, in place of any they carry.
     rng : int, Generator or None
-        Seed of random features. The same seed gives the same bits on one machine.
+        Seed of random features, 0 by default: the same answer from call to call, and the same bits
+        on one machine. None draws other features each time.
     checkpoint : path, optional
         A file to which the sums are written every few seconds. Interrupted work that is called
         again continues from there, to the same bits; the file is removed at the end.
@@ -109,7 +112,7 @@ def represent_samples(
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
     weights: Iterable[Any] | None = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
     checkpoint: str | PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> Representation:
@@ -189,6 +192,7 @@ def _as_streams(samples: list[tuple[Points, Any]], weights: list[Any]) -> list[S
     streams: list[Stream] = []
     names: list[Hashable] = []
     for (X, partitions), w in zip(samples, weights, strict=True):
+        partitions = columns_as_partitions(partitions)
         stream = as_stream(X, partitions, w)
         if not isinstance(partitions, Mapping):
             numbered: dict[Hashable, Any] = {
@@ -226,7 +230,7 @@ def cluster_distance(
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "exact",
     weights: Any = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
 ) -> float:
     r"""Distance d(C, C′) between two clusters, which may overlap (the paper's section 2.2).
 
@@ -310,6 +314,7 @@ def _stack_samples(samples: list[tuple[Points, Any]], weights: list[Any]) -> lis
     stacked: list[StackedSample] = []
     names: list[Hashable] = []
     for (X, partitions), w in zip(samples, weights, strict=True):
+        partitions = columns_as_partitions(partitions)
         named = as_partitions(partitions, w)
         if not isinstance(partitions, Mapping):
             named = {len(names) + i: p for i, p in enumerate(named.values())}

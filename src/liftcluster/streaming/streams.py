@@ -15,6 +15,7 @@ import numpy as np
 from .._util.arrays import is_constant, on_device
 from .._util.typing import Array, FloatArray, Points
 from .._util.validation import as_points, as_weights
+from ..partitions.frames import columns_as_partitions
 from ..partitions.partition import Block, Partition, as_block, as_partition, as_partitions
 from .rows import joined, len_of
 from .sources import Source, as_source, block_rows, can_be_streamed, is_stored, is_streamed
@@ -170,6 +171,7 @@ def validate_block(
 
 def needs_stream(X: Points, partitions: Any, weights: Any = None) -> bool:
     """Whether any of these has to be read in blocks."""
+    partitions = columns_as_partitions(partitions)
     if isinstance(partitions, Mapping):
         partitions = list(partitions.values())
     parts = partitions if isinstance(partitions, list | tuple) else [partitions]
@@ -185,6 +187,7 @@ def _is_long(obj: Any) -> bool:
 def as_stream(X: Points, partitions: Any, weights: Any = None) -> Stream:
     """A Stream of points, partitions and weights, some of them sources, others in memory."""
     named: dict[Hashable, Any]
+    partitions = columns_as_partitions(partitions)
     if isinstance(partitions, Mapping):
         named = dict(partitions)
     elif can_be_streamed(partitions) and not (

@@ -1,5 +1,7 @@
 """Consensus from labels only: planted clusters, literal formulas and invariances."""
 
+import ctypes
+import os
 import sys
 from functools import partial
 from importlib.util import find_spec
@@ -332,6 +334,23 @@ def test_requested_number_of_clusters_is_returned(method, seed):
     known = (tuples_of(labels, w).codes >= 0).any(axis=1).sum()
     for k in (1, 2, 5, known - 1, known):
         assert sorted(set(solve(method, labels, int(k), weights=w))) == list(range(k))
+
+
+@needs_metis
+@pytest.mark.skipif(os.name != "posix", reason="flushes what C has printed")
+def test_metis_prints_nothing_and_heavy_vertices_are_parts_by_themselves(capfd):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(3, 14))
+        k = int(rng.integers(2, n + 1))
+        w = rng.dirichlet(np.full(n, (0.1, 0.5, 5.0)[seed % 3])) + 1e-3
+        edges = rng.random((n, n)) * (rng.random((n, n)) < 0.5)
+        codes = graph._metis(edges + edges.T, w, k, rng)
+        assert np.unique(codes).tolist() == list(range(k))
+        if w.max() * k >= w.sum():
+            assert (codes == codes[w.argmax()]).sum() == 1
+    ctypes.CDLL(None).fflush(None)
+    assert capfd.readouterr().out == ""
 
 
 @needs_metis

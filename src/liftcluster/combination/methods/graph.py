@@ -212,9 +212,40 @@ def _available(partitioner: str | None) -> str:
 def _metis(
     edges: FloatArray | Sparse, weights: FloatArray, k: int, rng: np.random.Generator
 ) -> IntArray:
-    """k non-empty parts of an undirected graph with this symmetric weight matrix."""
+    """k non-empty parts of an undirected graph with this symmetric weight matrix.
+
+    A vertex that weighs at least a part's share is a part by itself: METIS, which balances the
+    parts, would leave others without a vertex, and print that it cannot bisect them.
+    """
+    alone = _heavy_vertices(weights, k)
+    others = np.setdiff1d(np.arange(len(weights)), alone)
+    codes = np.empty(len(weights), dtype=np.int64)
+    codes[alone] = np.arange(len(alone))
+    n_parts = k - len(alone)
+    if n_parts == 1:
+        codes[others] = k - 1
+    elif n_parts:
+        graph = sp.csr_array(edges)
+        if len(alone):
+            graph = graph[others][:, others]
+        codes[others] = len(alone) + _balanced_parts(graph, weights[others], n_parts, rng)
+    return codes
+
+
+def _heavy_vertices(weights: FloatArray, k: int) -> IntArray:
+    """Vertices that weigh as much as an average part of all others and themselves, or more."""
+    order = np.argsort(-weights, kind="stable")
+    rest, count = float(weights.sum()), 0
+    while count < k - 1 and weights[order[count]] * (k - count) >= rest:
+        rest -= weights[order[count]]
+        count += 1
+    return order[:count]
+
+
+def _balanced_parts(
+    graph: Sparse, weights: FloatArray, k: int, rng: np.random.Generator
+) -> IntArray:
     pymetis = _require("pymetis")
-    graph = sp.csr_array(edges)
     graph.setdiag(0)
     graph.eliminate_zeros()
     integer = np.dtype(getattr(pymetis, "zero_copy_dtype", lambda: np.int32)())

@@ -17,6 +17,7 @@ from ...kernels.shift_invariant import ShiftInvariant
 from ...kernels.summary import dimension, n_points
 from ...lifts.base import Lift
 from ...lifts.choice import Lifting, LiftLike, lift_for_any_points
+from ...partitions.frames import columns_as_partitions
 from ...partitions.partition import Partition, as_partition, as_partitions
 from ...partitions.stack import Stack
 from ..fitting import seeds_of
@@ -54,7 +55,7 @@ def stability(
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "auto",
     lift: LiftLike = "auto",
-    rng: RngLike = None,
+    rng: RngLike = 0,
     progress: bool | None = None,
 ) -> Stability:
     r"""How far to trust a clustering: each cluster, each point and the whole.
@@ -81,7 +82,8 @@ def stability(
     source : clusterer, function, or runs
         A scikit-learn clusterer or a function from points to labels, which is run on resamples;
         a ``random_state`` that it has is that of the reference, replicates have others. Or
-        a sequence or mapping of labels of the same points: other seeds, resolutions or algorithms.
+        a sequence, mapping or data frame of labels of the same points: other seeds, resolutions or
+        algorithms.
         Or a sequence of pairs (X, labels) of other samples, which are compared by where their
         clusters are and need no point in common.
     reference : labels, Partition or name, optional
@@ -101,7 +103,7 @@ def stability(
     bandwidth : float, sequence of floats, or rule
         "auto" is a quarter of the median distance between points.
     rng : int, Generator or None
-        The same seed gives the same answer.
+        Seed, 0 by default: the same answer from call to call. None draws another one each time.
     progress : bool, optional
         Show a progress bar; by default on a terminal, after two seconds.
 
@@ -123,6 +125,7 @@ def stability(
     """
     lifting = Lifting.of(kernel, bandwidth, lift, rule_for_auto=BANDWIDTH)
     rng = make_rng(rng)
+    source = columns_as_partitions(source)
     if callable(source) or hasattr(source, "fit"):
         count = check_count(_REPLICATES if n_replicates is None else n_replicates, "n_replicates")
         how = check_choice("halves" if resample is None else resample, RESAMPLES, "resample")

@@ -18,6 +18,7 @@ from ..._util.typing import BandwidthLike, FloatArray, Points, RngLike
 from ..._util.validation import make_rng
 from ...kernels.kernel import KernelLike
 from ...lifts.choice import Lifting, LiftLike
+from ...partitions.frames import columns_as_partitions
 from .assessing import BANDWIDTH, Trial, stability
 from .replicates import RESAMPLES, as_fit
 from .result import Stability, adjusted
@@ -160,7 +161,7 @@ def choose(
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "auto",
     lift: LiftLike = "auto",
-    rng: RngLike = None,
+    rng: RngLike = 0,
     progress: bool | None = None,
 ) -> Choice:
     """Choose a number of clusters, a resolution or any other setting by stability.
@@ -178,8 +179,8 @@ def choose(
     source : clusterer, function or mapping of runs
         A scikit-learn clusterer; a function ``f(X, **setting)`` that returns labels; or labels of
         the points by name, in the order of the settings: ``{"leiden_0.1": ..., "leiden_0.2": ...}``
-        (each run is compared with its neighbours in that order), or better several runs by each
-        name as a list, which are compared with each other.
+        or a data frame (each run is compared with its neighbours in that order), or better several
+        runs by each name as a list, which are compared with each other.
     settings : mapping from parameter to values
         Such as ``{"n_clusters": range(2, 16)}``; several parameters are combined with each other.
         Not for given runs.
@@ -199,6 +200,7 @@ def choose(
     """
     rng = make_rng(rng)
     options: dict[str, Any] = {"kernel": kernel, "bandwidth": bandwidth, "lift": lift, "rng": rng}
+    source = columns_as_partitions(source)
     if isinstance(source, Mapping):
         for name, value in (
             ("settings", settings),

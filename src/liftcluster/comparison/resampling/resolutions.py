@@ -175,7 +175,7 @@ def resolution_tree(
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "auto",
     lift: LiftLike = "auto",
-    rng: RngLike = None,
+    rng: RngLike = 0,
 ) -> ResolutionTree:
     """Follow the clusters through clusterings of the same points, from coarse to fine.
 
@@ -193,7 +193,7 @@ def resolution_tree(
     ----------
     X : (n, d) array-like
         The points.
-    runs : mapping or sequence of labels or partitions
+    runs : mapping, sequence or data frame of labels or partitions
         At least two clusterings, in the order of their resolution, such as
         ``{k: KMeans(k).fit(X).labels_ for k in range(2, 10)}``. The order is that of the mapping.
         A soft partition counts by the largest membership of each point. A run of a single cluster
@@ -201,7 +201,7 @@ def resolution_tree(
     kernel, bandwidth, lift
         As for :func:`liftcluster.stability`.
     rng : int, Generator or None
-        The same seed gives the same answer.
+        Seed, 0 by default: the same answer from call to call. None draws another one each time.
 
     Examples
     --------

@@ -23,6 +23,7 @@ from ...comparison.resampling.result import Stability
 from ...kernels.kernel import KernelLike
 from ...kernels.summary import take_rows
 from ...lifts.choice import Lifting, LiftLike
+from ...partitions.frames import columns_as_partitions
 from ...partitions.partition import Partition, as_partition
 from ...representation.representation import Representation
 from ..layout import project_points
@@ -50,7 +51,7 @@ def make_report(
     weights: Any = None,
     view: Any = None,
     title: str | None = None,
-    rng: RngLike = None,
+    rng: RngLike = 0,
 ) -> Report:
     """Make an HTML report about several clusterings: how they differ, where, and their consensus.
 
@@ -63,7 +64,7 @@ def make_report(
     Parameters
     ----------
     partitions : mapping from str to labels (n,), memberships (n, k) or Partition
-        Two or more clusterings of the same points, by name.
+        Two or more clusterings of the same points, by name; or a data frame of labels.
     X : (n, d) array-like
         The points.
     measures : sequence of str, optional
@@ -83,7 +84,8 @@ def make_report(
     title : str, optional
         Title of the page.
     rng : int, Generator or None
-        The same seed gives the same page, byte for byte.
+        Seed, 0 by default: the same page from call to call, byte for byte. None draws another one
+        each time, which the page names.
 
     Returns
     -------
@@ -214,11 +216,12 @@ def _witnesses(
 
 
 def _named_partitions(partitions: Any, weights: Any) -> dict[str, Partition]:
+    partitions = columns_as_partitions(partitions)
     if not isinstance(partitions, Mapping):
-        hint = "; use dict(frame) for one per column" if hasattr(partitions, "columns") else ""
         raise TypeError(
             "partitions must be a mapping from names to clusterings, such as "
-            f'{{"k-means": labels, "Ward": labels2}}, got {type(partitions).__name__}{hint}'
+            '{"k-means": labels, "Ward": labels2}, or a data frame with a clustering in each '
+            f"column, got {type(partitions).__name__}"
         )
     if len(partitions) < 2:
         raise ValueError(f"a report needs at least two clusterings, got {len(partitions)}")
