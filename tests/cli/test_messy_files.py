@@ -314,9 +314,8 @@ def test_append_keeps_the_table_and_adds_columns(run, file, target):
     assert [row[: len(before[0])] for row in after] == before
     reading = {k: v for k, v in options.items() if k != "lineterminator"}
     added = pd.read_csv(out, **reading)[[*after[0][len(before[0]) :]]]
-    assert [*added] == [
-        "consensus", "consensus_confidence", *(f"consensus_memberships_{j}" for j in range(3))
-    ]  # fmt: skip
+    names = ["", "_confidence", "_margin", *(f"_memberships_{j}" for j in range(3))]
+    assert [*added] == [f"consensus{name}" for name in names]
     np.testing.assert_allclose(added, expected, atol=1e-15)
 
 

@@ -10,13 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .._util.arrays import (
-    add_up,
-    check_is_array_like,
-    constant_array,
-    is_constant,
-    to_numpy,
-)
+from .._util.arrays import add_up, check_is_array_like, constant_array, is_constant, to_numpy
 from .._util.typing import Array, FloatArray, IntArray, Sparse
 from .._util.validation import as_weights
 from .._util.warning import warn
