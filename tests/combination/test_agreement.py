@@ -132,6 +132,27 @@ def test_points_whose_place_decides_against_all_inputs_are_named():
     assert "3 points overruled" in repr(found)
 
 
+@WORSE
+def test_inputs_may_have_weights_of_their_own(in_blocks, tmp_path):
+    rng = np.random.default_rng(0)
+    X, labels = separated_blobs(rng, 150, 2, k=3)
+    parts = noisy_inputs(rng, labels, m=3)
+    weights = rng.uniform(0, 2, (3, 150))
+    inputs = [lc.as_partition(p, w) for p, w in zip(parts, weights, strict=True)]
+    found = lc.consensus(inputs, 2, X, method="lift_km", rng=0)
+    confidence = [
+        literal_agreement(found.labels, [p], w)[0] for p, w in zip(parts, weights, strict=True)
+    ]
+    np.testing.assert_allclose(found.confidence, np.mean(confidence, axis=0), atol=1e-12)
+    same = [lc.as_partition(p, weights[0]) for p in parts]
+    D = [lc.distance(lc.as_partition(found.labels, weights[0]), p, measure="vi") for p in same]
+    assert found.label_distance == pytest.approx(np.mean(D))
+    streamed = lc.consensus(inputs, 2, as_hdf5(tmp_path, "X", X), method="lift_km", rng=0)
+    assert not streamed.is_in_memory
+    np.testing.assert_allclose(streamed.confidence, found.confidence, atol=1e-12)
+    assert streamed.best_input_label_distance == pytest.approx(found.best_input_label_distance)
+
+
 @pytest.fixture
 def in_blocks(monkeypatch):
     from liftcluster.combination import grouping

@@ -41,8 +41,12 @@ def agreement(partition: Partition, inputs: Iterable[Partition]) -> Agreement:
     :math:`P_x` are the inputs that label x, :math:`c_x` its consensus cluster, and w weights. A
     cluster with equal shares in several consensus clusters lies mostly in each of them.
     """
-    tables = ((p, PartialTable.of(p, partition).table) for p in inputs)
-    return agreement_by(((p, main_clusters(table)) for p, table in tables), partition.labels)
+
+    def main_of(p: Partition) -> Sparse:  # inputs may have weights of their own
+        own = Partition(partition.assignment, partition.names, p.weights)
+        return main_clusters(PartialTable.of(p, own).table)
+
+    return agreement_by(((p, main_of(p)) for p in inputs), partition.labels)
 
 
 def main_clusters(table: Any) -> Sparse:

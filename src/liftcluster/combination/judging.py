@@ -96,9 +96,11 @@ def distances_by_labels(
 ) -> Distances:
     """Variation of information of the consensus and of some inputs (all of them) to all inputs.
 
-    By at most 3·10⁸ labels: of more, a random sample of the points is taken.
+    By at most 3·10⁸ labels: of more, a random sample of the points is taken. All have the weights
+    of the consensus.
     """
     m, n = len(inputs), partition.n
+    inputs = [Partition(p.assignment, p.names, partition.weights) for p in inputs]
     rows = np.arange(m) if rows is None else rows
     counted = int(_MOST_COUNTED / max(len(rows) * m, 1))
     if counted < n:

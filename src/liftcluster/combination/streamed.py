@@ -253,7 +253,11 @@ class _StreamedLabels:
         names, m = list(self.shared), len(self.shared)
         chosen = set(rows.tolist())
         pairs = [(i, j) for i, j in combinations(range(m), 2) if i in chosen or j in chosen]
-        counted = count_clusters(self.stream, [(names[i], names[j]) for i, j in pairs]).tables
+        stream = self.stream
+        if stream.weights is None:  # those of one partition for all
+            parts = (p for p in stream.partitions.values() if isinstance(p, Partition))
+            stream = replace(stream, weights=next((p.weights for p in parts), None))
+        counted = count_clusters(stream, [(names[i], names[j]) for i, j in pairs]).tables
 
         def between(i: int, j: int) -> Contingency | None:
             part = self.shared[names[i]] if j == m else counted[names[i], names[j]]
