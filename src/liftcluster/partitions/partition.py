@@ -188,7 +188,9 @@ class Partition:
 
     def weighted_rows(self, rows: slice | IntArray) -> Sparse:
         """w(x) p(C|x) for b of the points, as a sparse (b, k) matrix."""
-        block = one_hot(self.assignment[rows], self.k) if self.is_hard else self.assignment[rows, :]
+        if self.is_hard:
+            return one_hot(self.assignment[rows], self.k, self.weights[rows])
+        block = self.assignment[rows, :]
         if is_constant(self.weights):
             return block * self.weights[0] if self.weights.size else block
         data = block.data * np.repeat(self.weights[rows], np.diff(block.indptr))
