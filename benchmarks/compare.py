@@ -1,19 +1,23 @@
 """Run time of distances between clusterings: `python -m benchmarks compare`.
 
-Three tables, each with a baseline measured alternately: LiftEMD and CDistance for growing n; set
-and information measures and those of scikit-learn (and genieclust if installed); spARI in linear
-time and the formula over all pairs.
+Tables with baselines measured alternately: LiftEMD and CDistance for growing n; set and information
+measures and those of scikit-learn (and genieclust if installed), for labels of several types;
+matrices of many clusterings and loops over their pairs; the fixed cost of each function at n = 100;
+spARI in linear time and the formula over all pairs.
 """
 
 from __future__ import annotations
 
 import argparse
+import warnings
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn import metrics as skl
 
 import liftcluster as lc
-from benchmarks.timing import best_times, growth, machine, peak_memory
+from benchmarks.timing import best_times, growth, least_times, machine, peak_memory
 
 
 def lifted_against_cdistance(sizes: list[int], d: int) -> None:
@@ -56,9 +60,10 @@ def tables_against_scikit_learn(n: int, k: int) -> None:
     }
     others = _genieclust()
     print(
-        "| measure | ours ms | scikit-learn ms | scikit-learn / ours | genieclust ms | difference |"
+        "| measure | ours ms | scikit-learn ms | scikit-learn / ours | genieclust ms "
+        "| genieclust / ours | difference |"
     )
-    print("|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|")
     for name in (
         "rand",
         "jaccard",
@@ -74,14 +79,104 @@ def tables_against_scikit_learn(n: int, k: int) -> None:
             jobs["skl"] = lambda name=name: theirs[name](a, b)
         if name in others:
             jobs["genie"] = lambda name=name: others[name](a, b)
-        t = best_times(jobs, repeats=3)
+        t = best_times(jobs, repeats=5)
         difference = f"{abs(1 - jobs['ours']() - jobs['skl']()):.1e}" if "skl" in jobs else ""
         print(
-            f"| {name} | {1e3 * t['ours']:.1f} | {_ms(t, 'skl')} "
-            f"| {t['skl'] / t['ours'] if 'skl' in t else float('nan'):.1f} | {_ms(t, 'genie')} "
-            f"| {difference} |".replace("nan", ""),
+            f"| {name} | {1e3 * t['ours']:.1f} | {_ms(t, 'skl')} | {_ratio(t, 'skl')} "
+            f"| {_ms(t, 'genie')} | {_ratio(t, 'genie')} | {difference} |",
             flush=True,
         )
+
+
+def labels_of_other_types(n: int, k: int) -> None:
+    print(f"\n### adjusted_rand by type of labels, n = {n:,}, k = {k}, processor time\n")
+    rng = np.random.default_rng(0)
+    a = rng.integers(k, size=n)
+    b = np.where(rng.random(n) < 0.3, rng.integers(k, size=n), a)
+    types: dict[str, Callable[[np.ndarray], Any]] = {
+        name: lambda labels, name=name: labels.astype(name)
+        for name in ("int64", "int32", "uint8", "float64", "U8")
+    }
+    types["objects"] = lambda labels: labels.astype("U8").astype(object)
+    others = _genieclust()
+    print("| labels | ours ms | scikit-learn / ours | genieclust / ours |")
+    print("|---|---|---|---|")
+    for name, convert in types.items():
+        x, y = convert(a), convert(b)
+        jobs = {
+            "ours": lambda x=x, y=y: lc.distance(x, y, measure="adjusted_rand"),
+            "skl": lambda x=x, y=y: skl.adjusted_rand_score(x, y),
+        }
+        if others and x.dtype.kind in "iu":
+            jobs["genie"] = lambda x=x, y=y: others["adjusted_rand"](x, y)
+        t = least_times(jobs, seconds=1)
+        print(f"| {name} | {_ms(t, 'ours')} | {_ratio(t, 'skl')} | {_ratio(t, 'genie')} |")
+
+
+def matrices_against_loops(n: int, m: int, k: int) -> None:
+    pairs, few = m * (m + 1) // 2, range(1, 6)
+    print(f"\n### distance_matrix of {m} clusterings of {n:,} points in 10 dimensions, k = {k}\n")
+    print(
+        f"Per pair of {pairs:,}; the loop is over {len(few)} of them: scikit-learn's function, or"
+    )
+    print("`distance`, which lifts both clusterings.\n")
+    print("| measure | matrix s | matrix µs / pair | loop µs / pair | loop / matrix |")
+    print("|---|---|---|---|---|")
+    rng = np.random.default_rng(0)
+    labels = rng.integers(k, size=n)
+    X = rng.standard_normal((n, 10)) + 3 * rng.standard_normal((k, 10))[labels]
+    parts = [np.where(rng.random(n) < 0.3, rng.integers(k, size=n), labels) for _ in range(m)]
+    loops = {
+        "lift_emd": lambda a, b: lc.distance(a, b, X, rng=0),
+        "rand": skl.rand_score,
+        "adjusted_rand": skl.adjusted_rand_score,
+        "nmi": skl.normalized_mutual_info_score,
+    }
+    for name, one in loops.items():
+        lifts = {"X": X, "rng": 0} if name == "lift_emd" else {}
+        jobs = {
+            "matrix": lambda name=name, lifts=lifts: lc.distance_matrix(
+                parts, measure=name, **lifts
+            ),
+            "loop": lambda one=one: [one(parts[0], parts[j]) for j in few],
+        }
+        t = best_times(jobs, repeats=2)
+        matrix, loop = 1e6 * t["matrix"] / pairs, 1e6 * t["loop"] / len(few)
+        print(
+            f"| {name} | {t['matrix']:.2f} | {matrix:.0f} | {loop:.0f} | {loop / matrix:.1f} |",
+            flush=True,
+        )
+
+
+def fixed_costs(n: int) -> None:
+    print(f"\n### Fixed cost: {n} points in the plane, three clusters, processor time\n")
+    rng = np.random.default_rng(0)
+    a = rng.integers(3, size=n)
+    X = rng.standard_normal((n, 2)) + 4 * rng.standard_normal((3, 2))[a]
+    parts = [np.where(rng.random(n) < 0.2, rng.integers(3, size=n), a) for _ in range(5)]
+    b = parts[0]
+    jobs: dict[str, Callable[[], object]] = {
+        "scikit-learn adjusted_rand_score": lambda: skl.adjusted_rand_score(a, b),
+        "as_partition": lambda: lc.as_partition(a),
+        "distance, rand": lambda: lc.distance(a, b, measure="rand"),
+        "distance": lambda: lc.distance(a, b, X),
+        "compare, labels alone": lambda: lc.compare(a, b),
+        "compare, lift_emd": lambda: lc.compare(a, b, X, measures="lift_emd"),
+        "compare": lambda: lc.compare(a, b, X),
+        "represent, five": lambda: lc.represent(X, parts),
+        "distance_matrix, five, rand": lambda: lc.distance_matrix(parts, measure="rand"),
+        "distance_matrix, five": lambda: lc.distance_matrix(parts, X),
+        "consensus, five, lwgp": lambda: lc.consensus(parts, 3, method="lwgp", rng=0),
+        "consensus, five, lift_km": lambda: lc.consensus(parts, 3, X, method="lift_km", rng=0),
+    }
+    print("| | µs | times adjusted_rand_score |")
+    print("|---|---|---|")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a consensus that is no better than its inputs
+        t = least_times(jobs, seconds=0.5)
+    unit = next(iter(t.values()))
+    for name, seconds in t.items():
+        print(f"| {name} | {1e6 * seconds:.0f} | {seconds / unit:.1f} |", flush=True)
 
 
 def spari_against_all_pairs(quadratic: list[int], linear: list[int]) -> None:
@@ -154,6 +249,10 @@ def _ms(times: dict[str, float], name: str) -> str:
     return f"{1e3 * times[name]:.1f}" if name in times else ""
 
 
+def _ratio(times: dict[str, float], name: str) -> str:
+    return f"{times[name] / times['ours']:.1f}" if name in times else ""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small sizes, to test the benchmark")
@@ -161,6 +260,9 @@ def main() -> None:
     print(machine())
     lifted_against_cdistance([500, 1000] if quick else [500, 1000, 2000, 4000], d=50)
     tables_against_scikit_learn(100_000 if quick else 1_000_000, k=20)
+    labels_of_other_types(100_000 if quick else 1_000_000, k=20)
+    matrices_against_loops(*((10_000, 10) if quick else (100_000, 100)), k=10)
+    fixed_costs(100)
     spari_against_all_pairs(
         [2000] if quick else [5000, 10_000, 20_000],
         [10_000, 100_000] if quick else [100_000, 1_000_000, 10_000_000],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import liftcluster as lc
 from liftcluster import Partition, as_partition, represent
-from liftcluster.partitions.partition import as_partitions
+from liftcluster.partitions.partition import as_block, as_partitions
 
 NAN = float("nan")
 
@@ -433,3 +433,19 @@ def test_data_frame_of_several_columns_is_refused_as_labels():
 def test_sparse_complex_memberships_are_refused():
     with pytest.raises(TypeError, match="real numbers"):
         lc.Partition.from_memberships(sp.csr_array(np.array([[1 + 1j, 0]])))
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([5, 1023, 1025, 9000]), st.integers(1, 6))
+def test_clusters_of_a_block_are_in_the_order_of_their_first_points(seed, n, k):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(-1, k, n)
+    labels[labels == k - 1] = -1
+    labels[-1] = k - 1  # in the last point alone
+    block = as_block(labels)
+    names = tuple(dict.fromkeys(label for label in labels.tolist() if label >= 0))
+    assert block.partition.names == names
+    np.testing.assert_array_equal(np.array([*names, -1])[block.partition.labels], labels)
+    counts = [np.count_nonzero(labels == name) for name in names]
+    np.testing.assert_array_equal(block.partition.cluster_weights, counts)
+    weighted = as_block(labels, np.full(n, 0.5)).partition
+    np.testing.assert_array_equal(weighted.cluster_weights, np.array(counts) / 2)

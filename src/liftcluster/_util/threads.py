@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
@@ -37,12 +37,13 @@ def map_in_order(
 
     ``uses_blas`` limits matrix products to one thread each: more would change the last bits.
     """
-    threads = n_threads()
+    threads = 1 if isinstance(items, Sized) and len(items) < 2 else n_threads()
     waiting: deque[Future[Answer]] = deque()
-    with _limit if uses_blas else nullcontext(), ThreadPoolExecutor(threads) as pool:
-        if threads == 1:
+    if threads == 1:
+        with _limit if uses_blas else nullcontext():
             yield from map(function, items)
-            return
+        return
+    with _limit if uses_blas else nullcontext(), ThreadPoolExecutor(threads) as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(function, item))

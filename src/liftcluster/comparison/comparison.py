@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import block_array, csr_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from .._util.arrays import from_device
@@ -267,8 +267,9 @@ def find_moves(
     k = len(sources)
     smaller = np.minimum.outer(plan.sum(axis=1), plan.sum(axis=0))
     major = plan >= _MINOR * np.maximum(smaller, np.finfo(float).tiny)
-    edges = csr_array(major)
-    groups = connected_components(block_array([[None, edges], [edges.T, None]]))[1]
+    edges = np.zeros((k + len(targets), k + len(targets)), dtype=bool)
+    edges[:k, k:] = major
+    groups = connected_components(csr_array(edges), directed=False)[1]
     moves = []
     for group in np.unique(groups):
         rows, columns = np.flatnonzero(groups[:k] == group), np.flatnonzero(groups[k:] == group)

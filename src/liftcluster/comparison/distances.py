@@ -164,19 +164,23 @@ Arguments = Callable[[int, int], tuple[Any, ...]]  # of a measure, for two parti
 
 
 def _lifted_arguments(rep: Representation) -> Arguments:
-    return lambda i, j: (rep[i], rep[j])
+    parts = [rep[i] for i in range(rep.m)]
+    return lambda i, j: (parts[i], parts[j])
 
 
 def _arguments(
     named: dict[Hashable, Partition], X: Points, measure: Measure, lifting: Lifting, rng: RngLike
 ) -> Arguments:
     parts = list(named.values())
-    for part in parts:
-        check_applicable(PairInMemory(parts[0], part, X, None, lifting), measure)
+    first = [PairInMemory(parts[0], part, X, None, lifting) for part in parts]
+    for pair in first:
+        check_applicable(pair, measure)
     if measure.needs == "vectors":
         check_pairs_fit(parts)
         return _lifted_arguments(represent_in_memory(lifting, [(X, named)], rng=rng))
-    return lambda i, j: inputs_for(measure, PairInMemory(parts[i], parts[j], X, None, lifting))
+    return lambda i, j: inputs_for(
+        measure, PairInMemory(parts[i], parts[j], X, None, lifting) if i else first[j]
+    )
 
 
 def _streamed_arguments(

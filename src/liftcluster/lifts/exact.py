@@ -16,7 +16,7 @@ from .._util.typing import Array, FloatArray, Points, Sparse
 from ..kernels.kernel import Discrete, kernel_from_state
 from ..kernels.shift_invariant import Kernel, ShiftInvariant
 from ..kernels.summary import n_points, take_rows
-from ..partitions.stack import Rows, as_rows
+from ..partitions.stack import MatrixRows, Rows, as_rows
 from ._gpu.device import device_sums, row_blocks_on
 from .base import FeatureLift
 
@@ -86,7 +86,7 @@ class SpanLift(FeatureLift):
 def fit_span_lift(kernel: Kernel, X: Points, R: Any) -> tuple[SpanLift, FloatArray]:
     """The exact lift of the clusters R of the points X, and the vectors of these clusters."""
     X, matrix = _without_noise(X, R)
-    V, A = gram_factor(_cluster_gram(kernel, X, matrix))
+    V, A = gram_factor(_cluster_gram(kernel, X, MatrixRows(matrix)))
     return SpanLift(kernel, from_device(X), matrix, A), V
 
 

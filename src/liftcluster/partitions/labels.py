@@ -293,11 +293,12 @@ def hard_or_soft(R: Sparse) -> Any:
     return read_only(codes)
 
 
-def one_hot(codes: IntArray, k: int) -> Sparse:
-    """The memberships of a hard partition; a row of zeros for the code -1."""
+def one_hot(codes: IntArray, k: int, weights: FloatArray | None = None) -> Sparse:
+    """The memberships of a hard partition, times weights; a row of zeros for the code -1."""
     inside = codes >= 0
     indptr = np.concatenate([[0], np.cumsum(inside)])
-    return sp.csr_array((np.ones(int(indptr[-1])), codes[inside], indptr), shape=(len(codes), k))
+    data = np.ones(int(indptr[-1])) if weights is None else weights[inside]
+    return sp.csr_array((data, codes[inside], indptr), shape=(len(codes), k))
 
 
 def largest_membership(R: Sparse) -> IntArray:

@@ -31,6 +31,7 @@ from .labels import (
 from .on_device import DeviceLabels, encode_on_device
 
 EMPTY_SHARE = 1e-30  # share of the weight up to which a cluster counts as empty
+_FEW_POINTS = 1024  # among which the first point of each cluster is searched first
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,9 +102,7 @@ class Partition:
                 else "labels are empty; a partition needs at least one point"
             )
         made = cls(read_only(codes), names, w)
-        if weights is None:
-            vars(made)["cluster_weights"] = read_only(counts * 1.0)  # they are counted already
-        return _without_empty(made)
+        return _without_empty(_with_counts(made, counts) if weights is None else made)
 
     @classmethod
     def from_memberships(
@@ -195,7 +194,9 @@ class Partition:
 
     def weighted_rows(self, rows: slice | IntArray) -> Sparse:
         """w(x) p(C|x) for b of the points, as a sparse (b, k) matrix."""
-        block = one_hot(self.assignment[rows], self.k) if self.is_hard else self.assignment[rows, :]
+        if self.is_hard:
+            return one_hot(self.assignment[rows], self.k, self.weights[rows])
+        block = self.assignment[rows, :]
         if is_constant(self.weights):
             return block * self.weights[0] if self.weights.size else block
         data = block.data * np.repeat(self.weights[rows], np.diff(block.indptr))
@@ -333,12 +334,15 @@ def as_block(obj: Any, weights: Any = None) -> Block:
             return Block(part, order)
         codes, names = part.assignment, part.names
     elif looks_like_labels(obj):
-        codes, names, _ = encode_labels(obj, DEFAULT_NOISE)
+        codes, names, counts = encode_labels(obj, DEFAULT_NOISE)
         categories = getattr(getattr(obj, "values", obj), "categories", None)
         order = None if categories is None else tuple(map(plain_name, categories))
         if order is None:
-            codes, names = _by_appearance(codes, names)
+            codes, names, counts = _by_appearance(codes, names, counts)
         codes = read_only(codes)
+        if weights is None:
+            made = Partition(codes, names, as_weights(None, len(codes), may_be_zero=True))
+            return Block(_with_counts(made, counts), order)
     else:
         n, k = np.shape(obj)
         names = order = column_names(obj, k)
@@ -348,13 +352,32 @@ def as_block(obj: Any, weights: Any = None) -> Block:
 
 
 def _by_appearance(
-    codes: IntArray, names: tuple[Hashable, ...]
-) -> tuple[IntArray, tuple[Hashable, ...]]:
+    codes: IntArray, names: tuple[Hashable, ...], counts: IntArray
+) -> tuple[IntArray, tuple[Hashable, ...], IntArray]:
     """Clusters in the order of their first points, which is consistent over blocks."""
-    first = np.full(len(names) + 1, len(codes))  # the last entry is for the code -1
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    order = np.argsort(first[:-1])
-    return renumber(codes, order, len(names)), tuple(names[i] for i in order)
+    order = np.argsort(_first_points(codes, len(names)))
+    if (order[1:] > order[:-1]).all():
+        return codes, names, counts
+    named = tuple(names[i] for i in order)
+    return renumber(codes, order, len(names)), named, counts[order]
+
+
+def _first_points(codes: IntArray, k: int) -> IntArray:
+    """The first point of each of k clusters, which are mostly found among the first points."""
+    size = _FEW_POINTS
+    while True:
+        head = codes[:size]
+        first = np.full(k + 1, len(codes))  # the last entry is for the code -1
+        first[head[::-1]] = np.arange(len(head))[::-1]
+        if size >= len(codes) or (first[:-1] < size).all():
+            return first[:-1]
+        size *= 8
+
+
+def _with_counts(partition: Partition, counts: IntArray) -> Partition:
+    """A partition of points of weight one, whose clusters have been counted."""
+    vars(partition)["cluster_weights"] = read_only(counts * 1.0)
+    return partition
 
 
 def _without_empty(partition: Partition) -> Partition:

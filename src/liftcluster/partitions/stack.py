@@ -28,7 +28,8 @@ class MatrixRows:
         return self.matrix.shape
 
     def rows(self, rows: slice) -> Sparse:
-        return self.matrix[rows, :]
+        every = rows == slice(0, self.shape[0])
+        return self.matrix if every else self.matrix[rows, :]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +71,22 @@ class Stack:
 
     def rows(self, rows: slice | IntArray) -> Sparse:
         """w(x) p(C|x) of b points for all clusters, as a sparse (b, s) matrix."""
-        blocks = [p.weighted_rows(rows) for p in self.partitions.values()]
-        return sp.csr_array(sp.hstack(blocks, format="csr"))
+        parts = list(self.partitions.values())
+        if all(p.is_hard for p in parts):
+            return _hard_rows(parts, rows)
+        return sp.csr_array(sp.hstack([p.weighted_rows(rows) for p in parts], format="csr"))
+
+
+def _hard_rows(parts: list[Partition], rows: slice | IntArray) -> Sparse:
+    """Rows of a stack of hard partitions, each with one entry per partition or none for noise."""
+    codes = np.stack([p.assignment[rows] for p in parts], axis=1).astype(np.int32)  # (b, m)
+    weights = np.stack([p.weights[rows] for p in parts], axis=1)
+    inside = codes >= 0
+    sizes = [p.k for p in parts]
+    codes += np.cumsum([0, *sizes[:-1]], dtype=np.int32)
+    indptr = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
+    entries = weights[inside], codes[inside], indptr
+    return sp.csr_array(entries, shape=(len(codes), sum(sizes)))
 
 
 Rows = Stack | MatrixRows

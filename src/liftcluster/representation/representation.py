@@ -96,7 +96,7 @@ class Representation:
     def vectors(self) -> FloatArray:
         return unit_rows(self.sums, self.cluster_names)
 
-    @property
+    @cached_property
     def masses(self) -> FloatArray:
         return np.asarray(self.cluster_weights / self.total_weights[self.owner])
 

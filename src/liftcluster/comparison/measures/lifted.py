@@ -18,7 +18,7 @@ from ...kernels.kernel import as_kernel
 from ...kernels.shift_invariant import Gaussian
 from ...lifts.uncertainty import distance_deviations, standard_error
 from ...representation.representation import Representation
-from ..transport import Transport, emd
+from ..transport import Transport, solve_transport
 
 OUTER_KERNEL = Gaussian(1 / np.sqrt(2))  # κ′(v, w) = exp(−‖v − w‖²), the paper's
 
@@ -91,7 +91,7 @@ def lift_hausdorff(P: Representation, Q: Representation) -> float:
 
 def lift_transport(P: Representation, Q: Representation) -> Transport:
     """The transport problem of ``lift_emd``, solved: its cost, plan and (k, k′) cost matrix."""
-    return emd(_masses(P), _masses(Q), _distances(P, Q))
+    return solve_transport(_masses(P), _masses(Q), _distances(P, Q))
 
 
 def lift_emd_matrix(rep: Representation) -> FloatArray:
@@ -102,7 +102,7 @@ def lift_emd_matrix(rep: Representation) -> FloatArray:
     costs = np.zeros((rep.m, rep.m))
     for i, j in combinations(range(rep.m), 2):
         block = D[np.ix_(rows[i], rows[j])]
-        costs[i, j] = costs[j, i] = emd(masses[i], masses[j], block).cost
+        costs[i, j] = costs[j, i] = solve_transport(masses[i], masses[j], block).cost
     return costs
 
 

@@ -305,6 +305,15 @@ INLINE void R(flush)(const R(vec) tile[4], double *total, int64_t n_phases, int6
     }
 }
 
+/* Load the totals of a tile early: where clusters are many, they are not in the cache. */
+INLINE void R(prefetch)(const double *total, int64_t n_phases, int64_t left)
+{
+    for (int64_t z = 0; z < 2 * LANES && z < left; z += 8) { /* doubles of a cache line */
+        __builtin_prefetch(total + z, 1);
+        __builtin_prefetch(total + n_phases + z, 1);
+    }
+}
+
 /* Add the features of the points in P to the totals of the clusters on the roll, a tile of columns
    at a time: a cluster's sum then stays in registers while its points are gone through. Where
    points are in several clusters their tiles are computed once, into F. */
@@ -324,6 +333,8 @@ INLINE void R(add_up)(const R(worker) *w, const R(roll) *roll, int64_t first, RE
         for (int64_t c = 0; c < roll->n_local; c++) {
             R(vec) total[4] = {{0}};
             const struct R(entry) *end = roll->sorted + roll->first[c + 1];
+            if (c + 1 < roll->n_local)
+                R(prefetch)(sums + roll->global[c + 1] * ld + first + j, n_phases, here - j);
             for (const struct R(entry) *e = roll->sorted + roll->first[c]; e < end; e++) {
                 if (several)
                     for (int q = 0; q < 4; q++)
