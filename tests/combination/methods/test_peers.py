@@ -161,6 +161,18 @@ def test_ec_cms_joins_points_through_reliable_pairs():
     assert found[0] == found[1] == found[2] != found[3]
 
 
+@pytest.mark.parametrize("method", [ec_cms, sdgca])
+@pytest.mark.parametrize("unit", [1e-90, 0.1, 1e12, 1e90])
+def test_any_unit_of_the_weights_recovers_planted_clusters(method, unit):
+    truth, labels = noisy_copies(np.random.default_rng(0), 300, 3, 9, 0.1)
+    tuples = tuples_of(labels, np.full(300, unit))
+    found = method(tuples, 3)[tuples.inverse]
+    assert oracles_consensus.same_clusters(found, truth)
+    if unit < 1:  # as many points as there are
+        plain = tuples_of(labels)
+        np.testing.assert_array_equal(found, method(plain, 3)[plain.inverse])
+
+
 # random walks between clusters
 
 

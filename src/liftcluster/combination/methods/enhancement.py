@@ -27,6 +27,7 @@ _MOST_ENHANCED = 1000  # tuples: less than a minute of one core if reliable pair
 _THETA = 0.4  # of the locally weighted co-association that EC-CMS improves
 _LEAST_DISSIMILARITY = 0.8  # τ of SDGCA
 _LARGEST_PENALTY = 1e6  # of SDGCA
+_MOST_POINTS = 1e9  # more count as so many, so that a penalty of one is not lost by rounding
 
 
 def ec_cms(
@@ -58,7 +59,8 @@ def ec_cms(
     ----------
     tuples, k, rng
         As for ``evidence``, except that points with equal labels stay together: their C is below
-        one where all their clusters are unreliable.
+        one where all their clusters are unreliable. Weights count points, so that their unit
+        matters; where they sum to less than the number of points, they are scaled to do so.
     alpha, lam : float
         α and λ; the authors advise the defaults.
     limit : int
@@ -82,7 +84,8 @@ def ec_cms(
     def link(part: LabelTuples, k: int) -> IntArray:
         u = cluster_reliability(part, _THETA)
         profiles, groups = _gathered(part, k, limit, u)
-        graph = _Graph(_at_least(profiles.co_association(profiles), alpha), profiles.weights)
+        H = _at_least(profiles.co_association(profiles), alpha)
+        graph = _Graph(H, _counts(profiles.weights, len(tuples.inverse)))
         C = enhanced(graph, profiles.co_association(profiles, u), lam)
         return average_linkage(C, profiles.weights, k)[groups]
 
@@ -149,7 +152,7 @@ def sdgca(
         W /= W.max() or 1.0
         apart = 1 - profiles.co_association(profiles, within_partitions(part, steps=20))
         apart[(profiles.labelled @ profiles.labelled.T) == 0] = 0.0
-        graph = _Graph(_at_least(CA, eta), profiles.weights)
+        graph = _Graph(_at_least(CA, eta), _counts(profiles.weights, len(tuples.inverse)))
         S, D = guides(graph, *_known_guides(_at_least(CA, theta) > 0, W, apart))
         return average_linkage(corrected(S, D, W), profiles.weights, k)[groups]
 
@@ -164,7 +167,8 @@ class _Graph:
 
     def __init__(self, H: FloatArray, weights: FloatArray) -> None:
         self.H, self.weights = H, weights
-        self.degrees = H @ weights  # with the edge of a point to itself, which L does not have
+        # Without edges within a tuple, which cancel in its own equation.
+        self.degrees = (H - np.diag(np.diag(H))) @ weights
         pieces = connected_components(sp.csr_array(H), directed=False)[1]
         self.pieces = [np.flatnonzero(pieces == c) for c in np.flatnonzero(np.bincount(pieces) > 1)]
         self.counts = _with_own(np.outer(weights, weights), weights)  # of entries of n points
@@ -174,21 +178,23 @@ class _Graph:
         r"""X ↦ (2L + 2 penalty I)⁻¹ X, for matrices in t + 1 rows.
 
         With X = P M Pᵀ + diag(P e) for the (n, t) tuples P of the points,
-        L X = P ((Δ − H W) M − H diag(e)) Pᵀ + diag(P Δ e), Δ the degrees.
+        L X = P ((Δ − H W) M − H diag(e)) Pᵀ + diag(P Δ e), Δ = diag(H w).
         """
         from scipy.linalg import lu_factor, lu_solve
 
-        own = 2 * self.degrees + 2 * penalty
+        between = 2 * self.degrees + 2 * penalty
+        own = between + 2 * np.diag(self.H) * self.weights
         # Edges are few: most of the time one factor for each piece of the graph is much smaller.
         factors = []
         for piece in self.pieces:
-            K = np.diag(own[piece]) - 2 * self.H[np.ix_(piece, piece)] * self.weights[piece]
+            K = -2 * self.H[np.ix_(piece, piece)] * self.weights[piece]
+            np.fill_diagonal(K, between[piece])
             factors.append(lu_factor(K, overwrite_a=True, check_finite=False))
 
         def solve(X: FloatArray) -> FloatArray:
             excess = (X[-1] - np.diag(X)) / own
             R = X[:-1] + 2 * self.H * excess
-            M = R / (own - 2 * np.diag(self.H) * self.weights)[:, None]
+            M = R / between[:, None]
             for piece, factor in zip(self.pieces, factors, strict=True):
                 M[piece] = lu_solve(factor, R[piece], check_finite=False)
             return _with_own(M, np.diag(M) + excess)
@@ -225,7 +231,7 @@ def guides(
 
     The authors solve from the right, X (2L + …)⁻¹: this is the same with all matrices transposed,
     and only sym(S) and sym(D) matter in the end. And they go on, up to 300 steps, after the penalty
-    has reached its maximum, which then changes nothing: by less than a millionth of the norm.
+    has reached its maximum, when they hardly change anything any more.
     """
     zero = np.zeros_like(similar)
     S, D, F1, F2, Y1, Y2, penalty = zero, zero, zero, zero, zero, zero, 1.0
@@ -266,6 +272,12 @@ def _completed(F: FloatArray, known: FloatArray) -> FloatArray:
 def _at_least(S: FloatArray, least: float) -> FloatArray:
     # Shares of m partitions, up to rounding.
     return np.where(least - 1e-9 <= S, S, 0.0)
+
+
+def _counts(weights: FloatArray, n: int) -> FloatArray:
+    """Weights as numbers of points, of n points in all or more."""
+    total = weights.sum()
+    return np.asarray(weights * np.clip(1.0, n / total, max(n, _MOST_POINTS) / total))
 
 
 def _gathered(

@@ -22,7 +22,9 @@ def hyperedge_medoids(tuples: LabelTuples, k: int, *, rng: RngLike = None) -> In
     Points join the group to which they belong most, in k rounds: those first whose two largest b
     differ most. Then points move until none belongs more to another group, which never lowers
     :math:`\sum_{C, j} w(C ∩ M_j)^2 / w(C)`. This is lift_km with clusters as sets of points and
-    not where these are.
+    not where these are. The sum is largest for one group of all points, and where the inputs agree
+    little that is where the points end, as with the authors' code; every other group then gets a
+    single tuple.
 
     Points with equal labels move together. Medoids are found by exchanges from two deterministic
     starts, where the authors draw the first ones at random; and the authors have fewer rounds
