@@ -2,6 +2,7 @@
 
 import csv
 import inspect
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
-from liftcluster.combination import judging
+from liftcluster.combination import evaluation, judging
 from liftcluster.combination.judging import (
     COMBINED_AT,
     JUDGED_AT,
@@ -50,7 +51,7 @@ def means(inputs, found, **options):
 
 
 def test_consensus_that_is_the_truth_behind_noisy_annotators_does_not_warn():
-    """The example of the issue: the errors blur all inputs alike, so by place it is far away."""
+    """The errors blur all inputs alike, so by place it is far away."""
     X, truth, inputs = annotators(20_000, 5, 0.2)
     found = lc.consensus(inputs, 10, X, method="lift_km", rng=0)  # a warning would be an error
     assert adjusted_rand_score(truth, found.labels) == 1
@@ -168,9 +169,9 @@ def test_both_of_two_inputs_must_be_nearer_to_each_other():
     """A consensus beyond one input is farther from the other, but near to the first."""
     found = lc.consensus([[0, 0, 1, 1], [0, 1, 1, 1]], 2, method="evidence")
     near, far = (Distances.of(np.array([[0, 1, d], [1, 0, 1.1], [d, 1.1, 0]])) for d in (0.2, 1.2))
-    warn_if_worse(replace(found, _distances=near))
+    warn_if_worse(replace(found, _judge=near))
     with pytest.warns(UserWarning, match=FARTHER):
-        warn_if_worse(replace(found, _distances=far))
+        warn_if_worse(replace(found, _judge=far))
 
 
 def test_consensus_between_two_inputs_does_not_warn():
@@ -247,3 +248,21 @@ def test_many_inputs_are_judged_by_labels_of_a_sample(monkeypatch):
     assert combined._label_distances.inputs.shape == (2, 6)
     by_place = np.argsort(combined._distances.inputs.mean(axis=1))[:2]
     assert combined._label_distances.rows.tolist() == sorted(by_place)
+
+
+def test_distances_by_place_are_computed_on_request_and_points_are_not_stored(monkeypatch):
+    passes, represent = [], evaluation.represent_in_memory
+
+    def record(*arguments, **options):
+        passes.append(1)
+        return represent(*arguments, **options)
+
+    monkeypatch.setattr(evaluation, "represent_in_memory", record)
+    X, _, inputs = annotators(3000, 3, 0.1, k=3, d=40)  # larger than the rest of the result
+    found = lc.consensus(inputs, 3, X, method="lift_km", lift=lc.Nystroem(20), rng=0)
+    assert not passes
+    again = pickle.loads(pickle.dumps(found))
+    assert len(pickle.dumps(found)) < X.nbytes
+    assert passes == [1]
+    assert again.mean_distance == found.mean_distance > 0
+    assert passes == [1]

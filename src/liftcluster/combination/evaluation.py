@@ -38,9 +38,9 @@ def finish(
     sums: FloatArray | None = None,
     judged_by: Lifting | None = None,
 ) -> Consensus:
-    """The result in memory, with its distances to the inputs.
+    """The result in memory, with its distances to the inputs, which are computed on request.
 
-    The distances are by place where there are points, else by labels. By default points are scored
+    They are by place where there are points, else by labels. By default points are scored
     by the clusters of the consensus themselves, and memberships are those in the inputs. ``sums``
     are those of the clusters of the partition, where they are known. The distances are those of
     ``judged_by``, or of the lift of the inputs.
@@ -52,19 +52,18 @@ def finish(
         # Who asks for a number of clusters is told at once that so many do not fit.
         if partition.n * k <= _MANY_MEMBERSHIPS or not METHODS[method].chooses_k:
             shares = shares()
+    judge: Callable[[], Distances]
     if rep is None or points is None:
-        distances = distances_by_labels([*named.values()], partition)
+        judge = partial(distances_by_labels, [*named.values()], partition)
     else:
         found: dict[Hashable, Partition] = {CONSENSUS: partition}
-        together = None
         if judged_by is None or centres is None:
             together = _represent_together(rep, points, named, found, sums)
-        if centres is None and together is not None:
-            rep, centres = together[:m], together[m].vectors
+            judge = partial(_distances_by_place, together)
+            if centres is None:
+                rep, centres = together[:m], together[m].vectors
         if judged_by is not None:
-            together = represent_in_memory(judged_by, [(points.X, named | found)])
-        assert together is not None
-        distances = Distances.of(lift_emd_matrix(together))
+            judge = partial(_distances_by_lift, judged_by, points.X, named | found)
     labels, masses = partition.labels, partition.masses
     if partition.k != k:  # a block of points without some clusters, which are named by number
         numbers = np.asarray(partition.names)
@@ -78,10 +77,20 @@ def finish(
         centres,
         labels=labels,
         masses=masses,
-        _distances=distances,
+        _judge=judge,
         _partition=partition,
         _memberships=shares,
     )
+
+
+def _distances_by_lift(
+    lifting: Lifting, X: Points, partitions: dict[Hashable, Partition]
+) -> Distances:
+    return _distances_by_place(represent_in_memory(lifting, [(X, partitions)]))
+
+
+def _distances_by_place(together: Representation) -> Distances:
+    return Distances.of(lift_emd_matrix(together))
 
 
 def _represent_together(

@@ -129,10 +129,13 @@ def distances_by_tables(
     return Distances(every.consensus, every.inputs[rows], rows)
 
 
-def rivals(by_place: Distances) -> IntArray:
+def rivals(m: int, by_place: Callable[[], Distances | None]) -> IntArray:
     """The inputs that are nearest to all of them by place; all, unless they are many."""
-    order = np.argsort(np.nanmean(by_place.inputs, axis=1), kind="stable")
-    return np.sort(by_place.rows[order[:_MOST_RIVALS]])
+    found = by_place() if m > _MOST_RIVALS else None
+    if found is None:
+        return np.arange(m)
+    order = np.argsort(np.nanmean(found.inputs, axis=1), kind="stable")
+    return np.sort(found.rows[order[:_MOST_RIVALS]])
 
 
 def describe_distances(found: Consensus) -> str:
@@ -153,16 +156,17 @@ def warn_if_worse(found: Consensus) -> None:
 
     That is by place and by labels, or by labels alone without points. Where inputs are noisy,
     their errors blur all of them alike: the truth behind them is then farther by place than they
-    are from each other, but nearer by labels. Of two inputs, both must be nearer.
+    are from each other, but nearer by labels. Of two inputs, both must be nearer. By labels first,
+    because that takes no pass over the points.
     """
-    first = found._distances
-    if found.method == "medoid" or len(found.inputs) == 1 or first is None:
+    if found.method == "medoid" or len(found.inputs) == 1:
         return
-    judged: tuple[Distances, ...] = (first,)
-    if first.leads().max() > _ROUNDING and found.representation is not None:
-        if found._label_distances is None:  # from a Representation, which knows no labels
-            return
-        judged = (first, found._label_distances)
+    by_labels = found._label_distances
+    if by_labels is None or by_labels.leads().max() <= _ROUNDING:  # None from a Representation
+        return
+    judged: tuple[Distances, ...] = (by_labels,)
+    if found.representation is not None and (by_place := found._distances) is not None:
+        judged = (by_place, by_labels)
     every = [dict(zip(D.rows.tolist(), D.leads().tolist(), strict=True)) for D in judged]
     leads = {i: min(own[i] for own in every) for i in every[-1]}
     best = max(leads, key=leads.__getitem__)

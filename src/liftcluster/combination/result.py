@@ -94,8 +94,9 @@ class Consensus:
         Mean distance of the consensus to all inputs, and the smallest that an input has to all of
         them, 0 to itself included. LiftEMD with points, at the bandwidth that
         :func:`liftcluster.distance` has by default unless one was given; the variation of
-        information without. None for a consensus of a Representation without points. That an input
-        has less means little with few inputs: with two, nothing can have less than either.
+        information without. None for a consensus of a Representation without points. Computed when
+        first used, from the points, which are kept until then and must not be changed. That an
+        input has less means little with few inputs: with two, nothing can have less than either.
     label_distance, best_input_label_distance : float or None
         The same by labels alone: the variation of information. Of more than 30 inputs only those
         that are nearest to all by place are candidates for the best. None for a consensus of a
@@ -123,11 +124,12 @@ class Consensus:
     _update: Callable[..., Consensus] | None = None  # partial_fit, where the method has it
     _memberships: FloatArray | Callable[[], FloatArray] | None = None  # or how to compute them
     _composition: Composition | None = None
-    _distances: Distances | None = None  # by place, or by labels without points
+    _judge: Distances | Callable[[], Distances] | None = None  # or how to compute them
     _reader: LabelReader | None = None  # of the inputs, where they are not in memory
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_reader": None}  # open files cannot be sent or stored
+        # Open files cannot be sent or stored, and points that are kept for the distances need not.
+        return self.__dict__ | {"_reader": None, "_judge": self._distances}
 
     @property
     def is_in_memory(self) -> bool:
@@ -178,6 +180,13 @@ class Consensus:
     def margin(self) -> FloatArray:
         return margins(self.memberships, self.labels)
 
+    @cached_property
+    def _distances(self) -> Distances | None:
+        """By place, or by labels without points."""
+        found = self._judge() if callable(self._judge) else self._judge
+        self.__dict__["_judge"] = found  # the points are no longer needed
+        return found
+
     @property
     def mean_distance(self) -> float | None:
         return None if self._distances is None else self._distances.mean
@@ -188,9 +197,9 @@ class Consensus:
 
     @cached_property
     def _label_distances(self) -> Distances | None:
-        if self._distances is None or self.representation is None:
+        if self._judge is None or self.representation is None:
             return self._distances
-        rows = rivals(self._distances)
+        rows = rivals(len(self.inputs), lambda: self._distances)
         if self._reader is not None:
             return self._reader.distances(rows)
         if self._partition is None:

@@ -182,7 +182,7 @@ def _assign(
         labels=found,
         masses=masses,
         _composition=_composition(rep, groups.shared, used),
-        _distances=Distances.of(lift_emd_matrix(together)),
+        _judge=Distances.of(lift_emd_matrix(together)),
         _reader=reader if groups.shared else None,
     )
 
