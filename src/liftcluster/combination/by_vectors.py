@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._util.typing import FloatArray, Points
+from .._util.arrays import namespace, on_device, to_numpy
+from .._util.typing import FloatArray, IntArray, Points
 from .._util.validation import make_rng
 from ..lifts.base import LiftedPoints
 from ..lifts.choice import Lifting, make_lift
@@ -39,7 +40,8 @@ def combine_vectors(
     ``centres`` are those of the groups, where they are known. Where these are only a block of the
     points, groups without any of them are kept.
     """
-    memberships, sums = None, None
+    memberships: FloatArray | Callable[[], FloatArray] | None = None
+    sums = None
     if centres is None:
         centres = group_clusters(task, k, rep)
     if all_points and (agreed := unanimous(named, k)) is not None:
@@ -47,21 +49,45 @@ def combine_vectors(
         centres = group_centres(rep, counterparts(named, agreed), k)
     else:
         weights = next(iter(named.values())).weights
-        check_memberships_fit(len(weights), len(centres))
-        scores, sums = points.score(centres, weights)
-        labels = scores.argmax(axis=1)
-        used = np.unique(labels) if all_points else np.arange(len(centres))
+        scores = None
+        if on_device(points.X):
+            labels = _assign_on_device(points, centres)
+        else:
+            check_memberships_fit(len(weights), len(centres))
+            scores, sums = points.score(centres, weights)
+            labels = scores.argmax(axis=1)
+        used = np.arange(len(centres))
+        if all_points:
+            used = np.flatnonzero(np.bincount(labels, minlength=len(centres)))
         warn_if_fewer(k, rep, len(centres), len(used))
-        partition = Partition.from_labels(np.searchsorted(used, labels), weights)
         if len(used) < len(centres):
-            scores = scores[:, used]
-        memberships, centres = shares_of_scores(scores), centres[used]
+            labels, centres = np.searchsorted(used, labels), centres[used]
+            scores = None if scores is None else scores[:, used]
+            sums = None if sums is None else sums[used]
+        partition = Partition.from_labels(labels, weights)
         if sums is not None:
-            sums = sums[used][np.asarray(partition.names)]
+            sums = sums[np.asarray(partition.names)]
+        memberships = partial(_memberships_on_device, points, centres)
+        if scores is not None:
+            memberships = shares_of_scores(scores)
     found = finish(
         task.method.name, partition, named, rep, points, centres, memberships, sums, judged_by
     )
     return replace(found, _update=partial(_combine_more, task))
+
+
+def _assign_on_device(points: LiftedPoints, centres: FloatArray) -> IntArray:
+    """The labels in main memory; the (n, k) scores stay where they are."""
+    labels = points.lift.assign(points.X, centres)
+    xp = namespace(labels)
+    if len(centres) <= 2**7:  # fewer bytes to fetch
+        labels = xp.astype(labels, xp.int8)
+    return np.asarray(to_numpy(labels))
+
+
+def _memberships_on_device(points: LiftedPoints, centres: FloatArray) -> FloatArray:
+    check_memberships_fit(points.X.shape[0], len(centres))
+    return np.asarray(to_numpy(shares_of_scores(points.lift.scores(points.X, centres))))
 
 
 def update_by_sums(task: Task) -> Callable[..., Consensus]:

@@ -34,7 +34,7 @@ def finish(
     rep: Representation | None,
     points: LiftedPoints | None,
     centres: FloatArray | None = None,
-    memberships: FloatArray | None = None,
+    memberships: FloatArray | Callable[[], FloatArray] | None = None,
     sums: FloatArray | None = None,
     judged_by: Lifting | None = None,
 ) -> Consensus:
@@ -45,8 +45,8 @@ def finish(
     are those of the clusters of the partition, where they are known. The distances are those of
     ``judged_by``, or of the lift of the inputs.
     """
-    m, k = len(named), partition.k if memberships is None else int(memberships.shape[1])
-    shares: FloatArray | Callable[[], FloatArray] | None = memberships
+    m, shares = len(named), memberships
+    k = partition.k if memberships is None or centres is None else len(centres)
     if shares is None:
         shares = partial(_mean_shares, partition, named.values())
         # Who asks for a number of clusters is told at once that so many do not fit.
@@ -125,8 +125,12 @@ def unanimous(named: dict[Hashable, Partition], k: int) -> Partition | None:
     Methods that move points to the nearest centre, or balance clusters, would change it.
     """
     first = next(iter(named.values()))
+    sizes = np.sort(first.cluster_weights)
     for p in named.values():
-        if not (p.is_hard and p.k == k and (p.labels >= 0).all()):
+        if not (p.is_hard and p.k == k and np.array_equal(np.sort(p.cluster_weights), sizes)):
+            return None
+    for p in named.values():
+        if not (p.labels >= 0).all():
             return None
         pairs = first.labels.astype(np.int64) * k + p.labels
         if len(np.unique(pairs)) != k:
