@@ -23,7 +23,8 @@ from .linkage import average_linkage
 from .propagation import within_partitions
 from .tuples import LabelTuples, Profiles, cluster_labelled, gather
 
-_MOST_ENHANCED = 1000  # tuples: less than a minute of one core if reliable pairs join them all
+# Tuples: less than a minute of one core if reliable pairs join them all.
+_MOST_ENHANCED, _MOST_GUIDED = 1000, 900
 _THETA = 0.4  # of the locally weighted co-association that EC-CMS improves
 _LEAST_DISSIMILARITY = 0.8  # τ of SDGCA
 _LARGEST_PENALTY = 1e6  # of SDGCA
@@ -100,7 +101,7 @@ def sdgca(
     eta: float = 0.75,
     theta: float = 0.65,
     rng: RngLike = None,
-    limit: int = _MOST_ENHANCED,
+    limit: int = _MOST_GUIDED,
 ) -> IntArray:
     r"""Co-association guided by what is surely similar and what is surely dissimilar.
 
