@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from liftcluster.cli import main
-from liftcluster.io import append
+from liftcluster.io import append, read_clusterings
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -90,6 +90,8 @@ def test_missing_coordinates_are_filled_by_the_median(run, file):
     filled = WITH_GAPS.fillna({"x": WITH_GAPS.x.median(), "y": WITH_GAPS.y.median()})
     filled.to_csv("filled.csv", index=False)
     np.testing.assert_allclose(found, _consensus(run, "filled.csv")[0], atol=1e-9)
+    read = read_clusterings(file, labels=["a"], columns=["x", "y"], missing="median")
+    np.testing.assert_allclose(read.X, filled[["x", "y"]])
 
 
 @pytest.mark.parametrize(
@@ -436,10 +438,12 @@ def test_without_append_the_input_is_not_overwritten(run):
 ODD_CELLS = ["", " ", '"', '""', ",", ";", "\n", "\r", "a\rb", "a\r\nb", "'", "#", "é\u2028x", "0"]
 
 
-def test_odd_cells_survive_an_append(run):
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_odd_cells_survive_an_append(run, end):
     rows = [[odd, f"{i}.5", str(i % 2), str(i % 3)] for i, odd in enumerate(ODD_CELLS)]
     with open("mine.csv", "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, quoting=csv.QUOTE_ALL).writerows([["odd", "x", "a", "b"], *rows])
+        writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator=end)
+        writer.writerows([["odd", "x", "a", "b"], *rows])
     assert run("consensus mine.csv -c x -l a,b -k 2 --append --out mine.csv -q")[0] == 0
     with open("mine.csv", newline="", encoding="utf-8") as file:
         assert [row[:4] for row in csv.reader(file)][1:] == rows

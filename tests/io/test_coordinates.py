@@ -133,3 +133,22 @@ def test_row_numbers_are_coordinates_if_there_are_no_others(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("t,mine\n" + "".join(f"{i},{i % 3}\n" for i in range(30)))
     assert read_clusterings(path, labels=["mine"]).columns == ["t"]
+
+
+@pytest.mark.parametrize("n", [99, 100, 5000])
+@pytest.mark.parametrize("empty", [0, 3])
+def test_a_column_of_ids_is_no_clustering(tmp_path, n, empty):
+    path = tmp_path / "mine.csv"
+    cells = ["" if i < empty else f"c{7 * i}" for i in range(n + empty)]
+    path.write_text("x,mine\n" + "".join(f"{i % 7},{cell}\n" for i, cell in enumerate(cells)))
+    if n < 100:
+        assert read_clusterings(path, labels=["mine"]).partitions["mine"].k == n
+        return
+    with pytest.raises(InputError, match=rf"another value for each of {n:,} points: an id, not a"):
+        read_clusterings(path, labels=["mine"])
+
+
+def test_many_clusters_of_two_points_are_a_clustering(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("x,mine\n" + "".join(f"{i % 7},{i // 2}\n" for i in range(301)))
+    assert read_clusterings(path, labels=["mine"]).partitions["mine"].k == 151

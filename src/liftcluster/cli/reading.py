@@ -86,7 +86,7 @@ def read_samples(
     found: list[Clusterings] = []
     with _opened(files) as opened:
         from ..io import read_clusterings
-        from ..io.clusterings import standardize_together
+        from ..io.scales import standardize_together
 
         for file in opened:
             read = read_clusterings(

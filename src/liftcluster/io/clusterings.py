@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from .._util.typing import Array, FloatArray, IntArray
-from .._util.validation import column_ranges
 from ..partitions.partition import Partition
 from .coordinates import ROW_NUMBERS, not_coordinates
 from .csv_files import TextFormat, TextTable
 from .formats import open_table
 from .gaps import KeptRows, Missing, without_gaps
 from .input_checks import CellError, InputError, split_names
+from .scales import note_scales, standardized
 from .table import Table, first_repeated, quoted
 
-_MAX_SCALE_RATIO = 100.0  # of standard deviations, above which standardizing is suggested
+_MANY = 100  # clusters of one point each, from which they are ids
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,9 +142,9 @@ def read_clusterings(
     partitions |= {name: _memberships(name, file, names) for name, file, names in soft}
     X = main.block(coordinates) if points else None
     if X is not None and standardize:
-        X = _standardized(X)
+        X = standardized(X)
     elif X is not None and X.shape[1] == len(coordinates) > 1:
-        _note_scales(X, coordinates, notes)
+        note_scales(X, coordinates, notes)
     Z = main.block(drawn).astype(np.float64) if drawn else None
     return Clusterings(X, coordinates, partitions, ids, id, Z, notes, main.table, kept)
 
@@ -337,6 +337,11 @@ def _labels(file: _File, name: str, notes: list[str]) -> Partition:
         partition = Partition.from_labels(file.column(name))
     except (TypeError, ValueError) as error:
         raise InputError(f"{file.table.path}, column {name!r}: {error}") from None
+    if partition.k >= _MANY and partition.k == partition.is_clustered.sum():
+        raise InputError(
+            f"{file.table.path}, column {name!r} has another value for each of {partition.k:,} "
+            "points: an id, not a clustering; leave it out of --labels, or give it as --id"
+        )
     if partition.k > max(partition.n // 2, 20):
         notes.append(
             f"{name!r} has {partition.k:,} different values for {partition.n:,} points; check "
@@ -352,43 +357,6 @@ def _memberships(name: str, file: _File, columns: list[str]) -> Partition:
         return Partition.from_memberships(R, names=columns if R.shape[1] == len(columns) else None)
     except (TypeError, ValueError) as error:
         raise InputError(f"memberships {name!r} of {file.table.path}: {error}") from None
-
-
-def standardize_together(samples: Sequence[Array | None]) -> list[FloatArray]:
-    """Several samples, shifted and scaled by the mean and standard deviation of all of them."""
-    points = [np.asarray(X, dtype=np.float64) for X in samples]
-    if len({X.shape[1] for X in points}) > 1:
-        sizes = " and ".join(str(X.shape[1]) for X in points)
-        raise InputError(f"the samples have {sizes} coordinates; they must be points of one space")
-    ends = np.cumsum([len(X) for X in points])
-    return np.split(_standardized(np.concatenate(points)), ends[:-1])
-
-
-def _standardized(X: Array) -> FloatArray:
-    """X with mean zero and standard deviation one; constant columns are zero."""
-    Z = X / _magnitudes(X)
-    spread = Z.std(axis=0)
-    return np.asarray((Z - Z.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-
-
-def _magnitudes(X: Array) -> FloatArray:
-    """The largest absolute value of each column; division by it prevents overflow of squares."""
-    largest = np.abs(np.array(column_ranges(X), dtype=np.float64)).max(axis=0)
-    return np.where(largest > 0, largest, 1.0)
-
-
-def _note_scales(X: Array, columns: list[str], notes: list[str]) -> None:
-    unit = _magnitudes(X)
-    spread = (X / unit).std(axis=0) * unit
-    wide, narrow = int(spread.argmax()), int(np.where(spread > 0, spread, np.inf).argmin())
-    if spread[wide] > _MAX_SCALE_RATIO * spread[narrow] > 0:
-        with np.errstate(over="ignore"):
-            ratio = spread[wide] / spread[narrow]
-        shown = f"{ratio:,.0f}" if ratio < 1e6 else f"{ratio:.0e}"
-        notes.append(
-            f"the standard deviation of {columns[wide]!r} is {shown} times that of "
-            f"{columns[narrow]!r}; --standardize scales all columns to the same one"
-        )
 
 
 def _columns_but(file: _File, id: str | None) -> list[str]:

@@ -127,6 +127,8 @@ def lift_kd_error(
 ) -> float | None:
     """Standard error of ``lift_kd``; None for an outer kernel that is not Gaussian."""
     kernel = as_kernel(outer_kernel)
+    if P.lift is not None and P.lift.is_exact and isinstance(kernel, Gaussian):
+        return 0.0
     value = lift_kd(P, Q, outer_kernel=kernel)
     if value == 0 or not isinstance(kernel, Gaussian):
         return 0.0 if value == 0 else None
