@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import liftcluster as lc
 from liftcluster import Partition, as_partition, represent
+from liftcluster._util.arrays import is_constant
 from liftcluster.partitions.partition import as_block, as_partitions
 
 NAN = float("nan")
@@ -449,3 +450,16 @@ def test_clusters_of_a_block_are_in_the_order_of_their_first_points(seed, n, k):
     np.testing.assert_array_equal(block.partition.cluster_weights, counts)
     weighted = as_block(labels, np.full(n, 0.5)).partition
     np.testing.assert_array_equal(weighted.cluster_weights, np.array(counts) / 2)
+
+
+def test_equal_weights_of_another_partition_stay_one_number():
+    first = Partition.from_labels([0, 1, 1])
+    again = Partition.from_labels([0, 0, 1], first.weights)
+    assert is_constant(first.weights)
+    assert is_constant(again.weights)
+    np.testing.assert_array_equal(again.weights, [1, 1, 1])
+    with pytest.raises(ValueError, match="shape"):
+        Partition.from_labels([0, 1], first.weights)
+    for bad in (-1.0, np.nan, 0.0):
+        with pytest.raises(ValueError, match="weights"):
+            Partition.from_labels([0, 1, 1], np.broadcast_to(bad, (3,)))

@@ -9,6 +9,7 @@ import numpy as np
 from .arrays import (
     check_is_array_like,
     constant_array,
+    is_constant,
     namespace,
     on_device,
     row_blocks,
@@ -95,6 +96,9 @@ def as_weights(weights: Any, n: int, *, may_be_zero: bool = False) -> FloatArray
     """
     if weights is None:
         return constant_array(1.0, n)
+    if isinstance(weights, np.ndarray) and weights.shape == (n,) and n and is_constant(weights):
+        one = as_weights(weights[:1].copy(), 1, may_be_zero=may_be_zero)
+        return constant_array(float(one[0]), n)  # and stays one number
     w = np.array(as_numbers(weights, "weights"))
     if w.shape != (n,):
         raise ValueError(f"weights must have shape ({n},), one for each point, got {w.shape}")
