@@ -9,8 +9,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from liftcluster.partitions.blocks import as_block
 from liftcluster.partitions.contingency import Contingency, PartialTable, contingency
-from liftcluster.partitions.partition import Partition, as_block, as_partition
+from liftcluster.partitions.partition import Partition, as_partition
 from support.generators import points_and_partitions
 from support.oracles_pairs import exact_pair_counts, expected_pair_counts, pair_counts
 

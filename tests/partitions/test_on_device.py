@@ -8,6 +8,7 @@ import pytest
 import liftcluster as lc
 from liftcluster._util import arrays
 from liftcluster.partitions import on_device
+from liftcluster.partitions.contingency import contingency
 from liftcluster.partitions.on_device import encode_on_device
 from liftcluster.partitions.partition import DevicePartition, as_partitions
 from support.devices import HAVE_TORCH, need_triton, on_torch, skip_or_fail
@@ -118,3 +119,13 @@ def test_partitions_on_a_device_are_compared_and_combined_like_others():
     weights = np.arange(1.0, 61)
     got, expected = (lc.as_partition(p[0], weights) for p in (there, labels))
     np.testing.assert_array_equal(got.cluster_weights, expected.cluster_weights)
+
+
+def test_pairs_of_labels_on_a_device_are_counted_there(monkeypatch):
+    rng = np.random.default_rng(0)
+    labels = [rng.integers(-1, 4, 200), rng.integers(0, 90, 200)]
+    given = [lc.as_partition(on_torch(p)) for p in labels]
+    got, expected = (contingency(*parts) for parts in (given, map(lc.as_partition, labels)))
+    np.testing.assert_array_equal(got.table, expected.table)
+    assert got.left_out == expected.left_out > 0
+    assert not any("assignment" in vars(p) for p in given)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import liftcluster as lc
 from liftcluster import Partition, as_partition, represent
 from liftcluster._util.arrays import is_constant
-from liftcluster.partitions.partition import as_block, as_partitions
+from liftcluster.partitions.blocks import as_block
+from liftcluster.partitions.partition import as_partitions
 
 NAN = float("nan")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import liftcluster as lc
 from liftcluster.lifts._native import kernels
-from liftcluster.partitions.partition import as_block
+from liftcluster.partitions.blocks import as_block
 from liftcluster.representation.tally import Tally
 from support.generators import blobs, points_and_partitions, soft_memberships
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._util.arrays import namespace, on_device, to_numpy
-from .._util.typing import FloatArray, IntArray, Points
+from .._util.arrays import is_constant, on_device, to_numpy
+from .._util.typing import FloatArray, Points
 from .._util.validation import make_rng
 from ..lifts.base import LiftedPoints
 from ..lifts.choice import Lifting, make_lift
@@ -49,40 +49,42 @@ def combine_vectors(
         centres = group_centres(rep, counterparts(named, agreed), k)
     else:
         weights = next(iter(named.values())).weights
-        scores = None
         if on_device(points.X):
-            labels = _assign_on_device(points, centres)
+            partition = _partition_on_device(points, centres, weights)
+            used = np.asarray(partition.names) if all_points else np.arange(len(centres))
+            warn_if_fewer(k, rep, len(centres), len(used))
+            if all_points:
+                partition, centres = partition.renamed(range(len(used))), centres[used]
+            memberships = partial(_memberships_on_device, points, centres)
         else:
             check_memberships_fit(len(weights), len(centres))
             scores, sums = points.score(centres, weights)
             labels = scores.argmax(axis=1)
-        used = np.arange(len(centres))
-        if all_points:
-            used = np.flatnonzero(np.bincount(labels, minlength=len(centres)))
-        warn_if_fewer(k, rep, len(centres), len(used))
-        if len(used) < len(centres):
-            labels, centres = np.searchsorted(used, labels), centres[used]
-            scores = None if scores is None else scores[:, used]
-            sums = None if sums is None else sums[used]
-        partition = Partition.from_labels(labels, weights)
-        if sums is not None:
-            sums = sums[np.asarray(partition.names)]
-        memberships = partial(_memberships_on_device, points, centres)
-        if scores is not None:
-            memberships = shares_of_scores(scores)
+            used = np.arange(len(centres))
+            if all_points:
+                used = np.flatnonzero(np.bincount(labels, minlength=len(centres)))
+            warn_if_fewer(k, rep, len(centres), len(used))
+            if len(used) < len(centres):
+                labels, scores = np.searchsorted(used, labels), scores[:, used]
+                sums = None if sums is None else sums[used]
+            partition = Partition.from_labels(labels, weights)
+            memberships, centres = shares_of_scores(scores), centres[used]
+            if sums is not None:
+                sums = sums[np.asarray(partition.names)]
     found = finish(
         task.method.name, partition, named, rep, points, centres, memberships, sums, judged_by
     )
     return replace(found, _update=partial(_combine_more, task))
 
 
-def _assign_on_device(points: LiftedPoints, centres: FloatArray) -> IntArray:
-    """The labels in main memory; the (n, k) scores stay where they are."""
+def _partition_on_device(
+    points: LiftedPoints, centres: FloatArray, weights: FloatArray
+) -> Partition:
+    """Points by their largest scores, which stay on the device; centres are named by number."""
     labels = points.lift.assign(points.X, centres)
-    xp = namespace(labels)
-    if len(centres) <= 2**7:  # fewer bytes to fetch
-        labels = xp.astype(labels, xp.int8)
-    return np.asarray(to_numpy(labels))
+    if is_constant(weights) and weights[0] == 1:
+        return Partition.from_labels(labels)
+    return Partition.from_labels(to_numpy(labels), weights)
 
 
 def _memberships_on_device(points: LiftedPoints, centres: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .._util.arrays import is_constant
 from .._util.typing import Array, FloatArray, IntArray
 from .._util.warning import warn
 from ..comparison.measures.information import vi
@@ -192,12 +193,18 @@ def _warn(name: Hashable, best: int, judged: tuple[Distances, ...]) -> None:
 
 def share_points(partitions: Sequence[Partition]) -> Array:
     """(m, m), whether some point of positive weight is in a cluster of both partitions."""
-    inside = [(p.labels >= 0) & (p.weights > 0) for p in partitions]
-    shared = np.ones((len(inside), len(inside)), dtype=bool)
-    partial = [i for i, where in enumerate(inside) if not where.all()]
-    for i, j in combinations(partial, 2):
+    inside = {i: (p.labels >= 0) & (p.weights > 0) for i, p in enumerate(partitions)
+              if not _is_complete(p)}  # fmt: skip
+    shared = np.ones((len(partitions), len(partitions)), dtype=bool)
+    for i, j in combinations(inside, 2):
         shared[i, j] = shared[j, i] = (inside[i] & inside[j]).any()
     return shared
+
+
+def _is_complete(p: Partition) -> bool:
+    """Whether all points have a positive weight and a cluster, as far as that is known at once."""
+    equal = p.is_hard and is_constant(p.weights)
+    return equal and bool(p.cluster_weights.sum() == p.total_weight)
 
 
 def _points_of(p: Partition, rows: IntArray) -> Partition:

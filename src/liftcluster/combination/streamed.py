@@ -18,8 +18,9 @@ from ..comparison.measures.lifted import lift_emd_matrix
 from ..lifts.base import Lift
 from ..lifts.choice import Lifting, choose_settings
 from ..lifts.settings import Exact
+from ..partitions.blocks import as_block
 from ..partitions.contingency import Contingency, PartialTable
-from ..partitions.partition import Partition, as_block
+from ..partitions.partition import Partition
 from ..representation.counts import (
     PartitionSummary,
     count_clusters,

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from .._util.arrays import is_constant
 from .._util.typing import Array, FloatArray, IntArray, Sparse
 from .counting import count_pairs
+from .on_device import count_on_device
 from .partition import Partition
 
 _SMALL_TABLE = 2**16  # cells; tables up to this size are dense for any number of points
@@ -260,6 +261,9 @@ def _hard_table(a: Partition, b: Partition) -> Any:
         where = a.labels[both], b.labels[both]
         return sp.coo_array((a.weights[both], where), shape=(a.k, b.k)).tocsr()
     unit = is_constant(a.weights) and bool((a.weights[:1] == 1).all())
+    there = count_on_device(a.device_codes, b.device_codes, shape) if unit else None
+    if there is not None:
+        return there[1:, 1:]
     codes = a.assignment, b.assignment
     return count_pairs(*codes, shape, None if unit else a.weights)[1:, 1:]
 

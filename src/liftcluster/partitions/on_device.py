@@ -104,6 +104,19 @@ def _partition(position: Any, low: int, counts: IntArray) -> DeviceLabels:
     return DeviceLabels(codes, tuple(values.tolist()), counts[values - low])
 
 
+def count_on_device(a: Any, b: Any, shape: tuple[int, int]) -> IntArray | None:
+    """Numbers of the points with each two codes; -1 has the first row and column.
+
+    None unless both codes are on one device that can count.
+    """
+    if a is None or b is None or str(a.device) != str(b.device) or len(a) != len(b):
+        return None
+    xp = namespace(a, b)
+    places = (xp.astype(a, xp.int32) + 1) * shape[1] + (xp.astype(b, xp.int32) + 1)
+    found = to_numpy(xp.bincount(places, minlength=shape[0] * shape[1]))
+    return np.asarray(found.reshape(shape))
+
+
 @cache
 def _kernel() -> Any:
     """The kernel, or None without Triton."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,14 +25,12 @@ from .labels import (
     largest_membership,
     looks_like_labels,
     one_hot,
-    plain_name,
     read_only,
     renumber,
 )
 from .on_device import DeviceLabels, encode_on_device
 
 EMPTY_SHARE = 1e-30  # share of the weight up to which a cluster counts as empty
-_FEW_POINTS = 1024  # among which the first point of each cluster is searched first
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +101,7 @@ class Partition:
                 else "labels are empty; a partition needs at least one point"
             )
         made = cls(read_only(codes), names, w)
-        return _without_empty(_with_counts(made, counts) if weights is None else made)
+        return _without_empty(with_counts(made, counts) if weights is None else made)
 
     @classmethod
     def from_memberships(
@@ -185,6 +184,12 @@ class Partition:
     def with_weights(self, weights: Any) -> Partition:
         """The same partition with other weights of the points, an (n,) array-like."""
         return _without_empty(Partition(self.assignment, self.names, as_weights(weights, self.n)))
+
+    def renamed(self, names: Iterable[Hashable]) -> Partition:
+        """The same partition with other names of its k clusters."""
+        new = copy(self)
+        vars(new)["names"] = tuple(names)
+        return new
 
     def harden(self) -> Partition:
         """The hard partition by the largest membership of each point (the first of several)."""
@@ -309,72 +314,7 @@ def _is_one_labelling(obj: Sequence[Any]) -> bool:
     )
 
 
-class Block(NamedTuple):
-    """A partition of some of the points; unlike a Partition of all points, it may be empty."""
-
-    partition: Partition
-    order: tuple[Hashable, ...] | None  # of the clusters of all blocks; None: sorted
-
-
-def as_block(obj: Any, weights: Any = None) -> Block:
-    """A block from labels, memberships or a Partition of some of the points.
-
-    It holds only the clusters that occur in it, or all columns of memberships.
-
-    Examples
-    --------
-    >>> as_block([-1, -1]).partition
-    Partition(hard, n=2, k=0, 100.0% noise)
-    >>> as_block([[1.0, 0.0]]).order
-    (0, 1)
-    """
-    if isinstance(obj, Block | Partition):
-        part, order = obj if isinstance(obj, Block) else (obj, obj.names)
-        if weights is None:
-            return Block(part, order)
-        codes, names = part.assignment, part.names
-    elif looks_like_labels(obj):
-        codes, names, counts = encode_labels(obj, DEFAULT_NOISE)
-        categories = getattr(getattr(obj, "values", obj), "categories", None)
-        order = None if categories is None else tuple(map(plain_name, categories))
-        if order is None:
-            codes, names, counts = _by_appearance(codes, names, counts)
-        codes = read_only(codes)
-        if weights is None:
-            made = Partition(codes, names, as_weights(None, len(codes), may_be_zero=True))
-            return Block(_with_counts(made, counts), order)
-    else:
-        n, k = np.shape(obj)
-        names = order = column_names(obj, k)
-        codes = hard_or_soft(as_membership_matrix(obj)) if n else np.empty(0, dtype=np.int32)
-    w = as_weights(weights, codes.shape[0], may_be_zero=True)
-    return Block(Partition(codes, names, w), order)
-
-
-def _by_appearance(
-    codes: IntArray, names: tuple[Hashable, ...], counts: IntArray
-) -> tuple[IntArray, tuple[Hashable, ...], IntArray]:
-    """Clusters in the order of their first points, which is consistent over blocks."""
-    order = np.argsort(_first_points(codes, len(names)))
-    if (order[1:] > order[:-1]).all():
-        return codes, names, counts
-    named = tuple(names[i] for i in order)
-    return renumber(codes, order, len(names)), named, counts[order]
-
-
-def _first_points(codes: IntArray, k: int) -> IntArray:
-    """The first point of each of k clusters, which are mostly found among the first points."""
-    size = _FEW_POINTS
-    while True:
-        head = codes[:size]
-        first = np.full(k + 1, len(codes))  # the last entry is for the code -1
-        first[head[::-1]] = np.arange(len(head))[::-1]
-        if size >= len(codes) or (first[:-1] < size).all():
-            return first[:-1]
-        size *= 8
-
-
-def _with_counts(partition: Partition, counts: IntArray) -> Partition:
+def with_counts(partition: Partition, counts: IntArray) -> Partition:
     """A partition of points of weight one, whose clusters have been counted."""
     vars(partition)["cluster_weights"] = read_only(counts * 1.0)
     return partition

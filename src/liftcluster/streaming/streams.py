@@ -15,8 +15,9 @@ import numpy as np
 from .._util.arrays import is_constant, on_device
 from .._util.typing import Array, FloatArray, Points
 from .._util.validation import as_points, as_weights
+from ..partitions.blocks import Block, as_block
 from ..partitions.frames import columns_as_partitions
-from ..partitions.partition import Block, Partition, as_block, as_partition, as_partitions
+from ..partitions.partition import Partition, as_partition, as_partitions
 from .rows import joined, len_of
 from .sources import Source, as_source, block_rows, can_be_streamed, is_stored, is_streamed
 
