@@ -63,8 +63,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     labels_ : (n,) array
     memberships_ : (n, n_clusters) array
-    confidence_ : (n,) array
-        Share of the clusterings that agree with the label of each point.
+    confidence_ : (n,) array, the share of the clusterings that agree with each label
     centres_ : (n_clusters, ρ) array
     consensus_ : Consensus
 
