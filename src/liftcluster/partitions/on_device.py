@@ -40,7 +40,12 @@ def encode_on_device(labels: Sequence[Any]) -> list[DeviceLabels] | None:
         return None
     kinds = {(a.dtype, a.shape, str(a.device)) for a in labels}
     xp = namespace(labels[0])
-    if len(kinds) > 1 or labels[0].ndim != 1 or not labels[0].shape[0] or not hasattr(xp, "bincount"):
+    if (
+        len(kinds) > 1
+        or labels[0].ndim != 1
+        or not labels[0].shape[0]
+        or not hasattr(xp, "bincount")
+    ):
         return None
     if labels[0].dtype not in (xp.int8, xp.int16, xp.int32, xp.int64, xp.uint8):
         return None
