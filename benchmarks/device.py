@@ -104,7 +104,7 @@ def measure(n: int, d: int, rho: int, m: int, k: int, repeats: int) -> list[str]
         return torch.randint(0, k, (n,), device="cuda", generator=g)
 
     truth = classes()
-    X = torch.randn(k, d, device="cuda", generator=g)[truth]
+    X = 3 * torch.randn(k, d, device="cuda", generator=g)[truth]
     X += torch.randn(n, d, device="cuda", generator=g)
     right = [torch.rand(n, device="cuda", generator=g) < 0.8 for _ in range(m)]
     labels = [torch.where(same, truth, classes()) for same in right]

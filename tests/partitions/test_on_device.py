@@ -54,6 +54,10 @@ def test_partition_is_that_of_main_memory(way, labels, dtype):
     assert (got.noise_mass, repr(got)) == (expected.noise_mass, repr(expected))
     np.testing.assert_array_equal(arrays.to_numpy(got.device_codes), expected.assignment)
     assert got.device_codes.dtype.itemsize == 1
+    renamed = got.renamed(range(100, 100 + got.k))
+    assert isinstance(renamed, DevicePartition)
+    assert renamed.names[0] == 100
+    assert renamed.device_codes is got.device_codes
     again = pickle.loads(pickle.dumps(got))
     np.testing.assert_array_equal(again.assignment, expected.assignment)
 

@@ -101,7 +101,7 @@ def distances_by_labels(
     of the consensus.
     """
     m, n = len(inputs), partition.n
-    inputs = [Partition(p.assignment, p.names, partition.weights) for p in inputs]
+    inputs = [_with_weights_of(partition, p) for p in inputs]
     rows = np.arange(m) if rows is None else rows
     counted = int(_MOST_COUNTED / max(len(rows) * m, 1))
     if counted < n:
@@ -205,6 +205,13 @@ def _is_complete(p: Partition) -> bool:
     """Whether all points have a positive weight and a cluster, as far as that is known at once."""
     equal = p.is_hard and is_constant(p.weights)
     return equal and bool(p.cluster_weights.sum() == p.total_weight)
+
+
+def _with_weights_of(partition: Partition, p: Partition) -> Partition:
+    v, w = partition.weights, p.weights
+    if v.size and is_constant(v) and is_constant(w) and v[0] == w[0]:
+        return p
+    return Partition(p.assignment, p.names, v)
 
 
 def _points_of(p: Partition, rows: IntArray) -> Partition:

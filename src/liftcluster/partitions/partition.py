@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -187,8 +186,8 @@ class Partition:
 
     def renamed(self, names: Iterable[Hashable]) -> Partition:
         """The same partition with other names of its k clusters."""
-        new = copy(self)
-        vars(new)["names"] = tuple(names)
+        new = object.__new__(type(self))
+        vars(new).update(vars(self), names=tuple(names))
         return new
 
     def harden(self) -> Partition:
