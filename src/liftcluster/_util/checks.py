@@ -75,10 +75,13 @@ def nearest(given: str, names: Iterable[str]) -> str | None:
 
     >>> nearest("bandwith", ["kernel", "bandwidth"]), nearest("data", ["date", "d", "metadata"])
     ('bandwidth', 'date')
+    >>> nearest("rgn", ["kernel", "rng"])  # the same letters
+    'rng'
     >>> nearest("income", ["outcome_code", "name"])
     """
-    by_case = {name.casefold(): name for name in names}
-    close = get_close_matches(given.casefold(), by_case, n=1, cutoff=_NEAR)
+    by_case, word = {name.casefold(): name for name in names}, given.casefold()
+    close = get_close_matches(word, by_case, n=1, cutoff=_NEAR)
+    close += [name for name in by_case if sorted(name) == sorted(word)]
     return by_case[close[0]] if close else None
 
 
