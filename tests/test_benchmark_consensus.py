@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 import liftcluster as lc
+from benchmarks import aggregation
 from benchmarks.consensus import __main__ as command
 from benchmarks.consensus import measuring, number_of_clusters, points, scale
 from benchmarks.consensus.ensembles import ANNOTATORS, ENSEMBLES, FROM_POINTS, make_inputs
@@ -513,3 +514,24 @@ def test_time_and_memory_are_measured_for_methods_that_exist(monkeypatch):
     monkeypatch.setattr(scale, "RUNS", [("few", "no such method", 3)])
     heads, _ = scale.measure_all(None)
     assert len(cells(heads)) == len(line)
+
+
+def test_disagreements_graded_by_place_are_those_of_labels_at_a_small_bandwidth():
+    rng = np.random.default_rng(0)
+    X, inputs = rng.normal(size=(40, 2)), [rng.integers(-1, k, 40) for k in (2, 3, 4)]
+    same = [np.where((p[:, None] < 0) | (p[None] < 0), 0.5, p[:, None] == p[None]) for p in inputs]
+    found = aggregation.graded_similarity(X, inputs, "median/10000")
+    np.testing.assert_allclose(found, np.mean(same, axis=0), atol=1e-9)
+    wide = aggregation.graded_similarity(X, inputs, "median")
+    assert wide[np.ix_(inputs[0] >= 0, inputs[0] >= 0)].min() > found.min()
+
+
+def test_local_search_by_graded_disagreements_costs_no_more_than_its_start():
+    S = np.random.default_rng(0).random((30, 30))
+    S = (S + S.T) / 2
+
+    def cost(codes):
+        together = codes[:, None] == codes[None]
+        return np.where(together, 1 - S, S)[np.triu_indices(30, 1)].sum()
+
+    assert cost(aggregation.local_search(S)) < cost(aggregation.agglomerative(S))
