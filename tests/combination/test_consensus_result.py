@@ -1,5 +1,6 @@
 """Attributes of a consensus: margin, composition, distances to its inputs, predictions."""
 
+import pickle
 import re
 import warnings
 
@@ -8,10 +9,11 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
+from liftcluster.combination import evaluation
+from liftcluster.combination.assigning import shares_of_scores
 from liftcluster.combination.composition import list_parts
 from liftcluster.combination.methods.lifted import lift_ssd
 from liftcluster.combination.methods.registry import METHODS
-from liftcluster.combination.result import shares_of_scores
 from liftcluster.lifts import nystroem
 from support.consensus_cases import TAKES_K, WORSE, noisy_inputs, separated_blobs
 
@@ -48,8 +50,10 @@ def test_consensus_has_its_documented_attributes(method):
     assert found.method == (found.decision.method if method == "auto" else method)
     assert (found.decision is None) == (method != "auto")
     against = len(found.overruled)
+    # Where only labels were used, nothing is lifted for it.
+    score = "" if METHODS[found.method].needs == "labels" else f", liftSSD = {found.score:.4f}"
     assert repr(found) == (
-        f"Consensus({found.method} of 6 partitions: {k} clusters, liftSSD = {found.score:.4f}, "
+        f"Consensus({found.method} of 6 partitions: {k} clusters{score}, "
         f"mean confidence {found.confidence.mean():.2f}"
         + (f", {against} point{'s' * (against > 1)} overruled)" if against else ")")
     )
@@ -228,3 +232,47 @@ def test_cluster_numbers_do_not_depend_on_the_seed():
         warnings.simplefilter("ignore", UserWarning)
         found = [lc.consensus(inputs, 5, X, rng=seed).labels.tolist() for seed in range(8)]
     assert found == found[:1] * 8
+
+
+def test_methods_by_labels_lift_the_points_on_request(monkeypatch):
+    passes, represent = [], evaluation.represent_in_memory
+
+    def record(*arguments, **options):
+        passes.append(1)
+        return represent(*arguments, **options)
+
+    monkeypatch.setattr(evaluation, "represent_in_memory", record)
+    rng = np.random.default_rng(0)
+    X, truth = separated_blobs(rng, 300, 2)
+    inputs = noisy_inputs(rng, truth)
+    for method in ("lwgp", "evidence", "mcla"):
+        passes.clear()
+        found = lc.consensus(inputs, 4, X, method=method, rng=0)
+        repr(found)
+        assert not passes
+        alone = lc.consensus(inputs, 4, method=method, rng=0)
+        np.testing.assert_array_equal(found.labels, alone.labels)
+        assert found.has_points
+        assert not alone.has_points
+        assert len(found.centres) == found.n_clusters
+        assert passes == [1]  # inputs and consensus together
+        together = lc.represent(X, [*inputs, found.labels], bandwidth="median/4")
+        np.testing.assert_allclose(
+            found.representation.sums @ found.centres.T,
+            together[:-1].sums @ together[len(inputs)].vectors.T,
+            atol=1e-9,
+        )
+        np.testing.assert_array_equal(found.predict(X)[:5], found.labels[:5])
+        again = pickle.loads(pickle.dumps(found))
+        assert again.mean_distance == found.mean_distance
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_points_are_checked_before_a_method_that_lifts_them_later(bad):
+    rng = np.random.default_rng(0)
+    X, truth = separated_blobs(rng, 100, 2)
+    X[17, 1] = bad
+    with pytest.raises(ValueError, match="row 17, column 1"):
+        lc.consensus(noisy_inputs(rng, truth), 4, X, method="lwgp")
+    with pytest.raises(ValueError, match="17"):
+        lc.consensus(noisy_inputs(rng, truth), 4, X[:17], method="lwgp")

@@ -109,7 +109,8 @@ def test_labels_are_written_to_out(tmp_path):
 def test_out_of_wrong_dtype_or_shape_is_refused(tmp_path):
     X, _, parts = problem()
     found = lc.consensus(parts, 4, as_zarr(tmp_path, "Z", X), rng=0, **WARD)
-    many = replace(found, centres=np.tile(found.centres, (40, 1)))  # 160, and the first ones win
+    vectors = found._vectors._replace(centres=np.tile(found.centres, (40, 1)))
+    many = replace(found, _lifted=vectors)  # 160, and the first ones win
     stored = [X, as_hdf5(tmp_path, "X", X), as_dask_array(tmp_path, "X", X)]
     for points in stored:
         with pytest.raises(ValueError, match="int8, which has no room for labels from 0 to 159"):

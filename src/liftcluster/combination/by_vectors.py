@@ -17,11 +17,12 @@ from ..lifts.choice import Lifting, make_lift
 from ..lifts.exact import SpanLift
 from ..partitions.partition import Partition, as_partitions
 from ..representation.representation import Representation
+from .assigning import shares_of_scores
 from .evaluation import check_memberships_fit, counterparts, finish, represent_again, unanimous
 from .grouping import group_clusters, warn_if_fewer
 from .methods.lifted import group_centres
 from .methods.registry import METHODS, Task
-from .result import Consensus, shares_of_scores
+from .result import Consensus
 
 
 def combine_vectors(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -30,12 +31,12 @@ from .by_labels import aggregation, combine_labels
 from .by_vectors import combine_vectors, update_by_sums
 from .choice_of_k import Curve, choose_k
 from .deciding import decide, decide_by_sums
-from .evaluation import check_linked, finish, hardened
+from .evaluation import LiftOnRequest, check_linked, finish, hardened
 from .grouping import lifting_for_consensus
 from .judging import COMBINED_AT, judging_lifting, warn_if_worse
 from .methods.lifted import group_by
 from .methods.places import Places
-from .methods.registry import METHODS, Task
+from .methods.registry import METHODS, Method, Task
 from .result import Consensus
 from .streamed import consensus_of_representation, consensus_of_stream, is_read_into_memory
 
@@ -207,6 +208,8 @@ def _combine_in_memory(
         s = sum(p.k for p in seen.values())
         check_pairs(s, s)
         lifting = lifting_for_consensus(lifting, next(iter(named.values())).n)
+        if method.needs == "labels" and wanted != "auto":
+            return _combine_labels_alone(task, wanted, X, named, seen, lifting)
         rep, points = represent_points(lifting, X, seen, task.rng)
         judged_by = judging_lifting(rep.lift, lifting)
     elif method.needs in ("vectors", "labels and points") or wanted == "auto":
@@ -243,14 +246,39 @@ def _combine_in_memory(
         found = finish(method.name, partition, named, rep, points, judged_by=judged_by)
         if method.aggregates:
             found = replace(found, aggregation=aggregation(named, partition))
-    if method.chooses_k and wanted not in (None, found.n_clusters):
-        warn(
-            f"{method.name} chooses the number of clusters itself: {found.n_clusters}, not "
-            f'{wanted}; n_clusters="auto" leaves it to the method'
-        )
+    _warn_of_other_k(method, wanted, found)
     if decision is not None and rep is not None and found._update is None:
         found = replace(found, _update=update_by_sums(task))
     return replace(found, curve=curve, decision=decision)
+
+
+def _combine_labels_alone(
+    task: Task,
+    k: int | None,
+    X: Points,
+    named: dict[Hashable, Partition],
+    seen: dict[Hashable, Partition],
+    lifting: Lifting,
+) -> Consensus:
+    """By a method that uses only labels: the points are checked now, and lifted on request."""
+    if not lifting.is_fitted:
+        X = lifting.kernel.points(X, next(iter(named.values())).n)
+    rng = deepcopy(task.rng)  # what is asked for later does not depend on the method
+    partition = combine_labels(task, k, None, X, named)
+    on_request = LiftOnRequest(lifting, X, seen, partition, rng)
+    found = finish(task.method.name, partition, named, None, None, on_request=on_request)
+    if task.method.aggregates:
+        found = replace(found, aggregation=aggregation(named, partition))
+    _warn_of_other_k(task.method, k, found)
+    return found
+
+
+def _warn_of_other_k(method: Method, k: int | None, found: Consensus) -> None:
+    if method.chooses_k and k not in (None, found.n_clusters):
+        warn(
+            f"{method.name} chooses the number of clusters itself: {found.n_clusters}, not "
+            f'{k}; n_clusters="auto" leaves it to the method'
+        )
 
 
 def _choose_k(

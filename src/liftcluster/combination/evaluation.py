@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -19,9 +20,9 @@ from ..partitions.partition import Partition
 from ..partitions.stack import Stack
 from ..representation.representation import Representation
 from ..representation.samples import assemble, represent_in_memory
-from .judging import Distances, distances_by_labels, share_points
+from .judging import Distances, distances_by_labels, judging_lifting, share_points
 from .methods.registry import METHODS, Method
-from .result import Consensus
+from .result import Consensus, Lifted
 
 CONSENSUS = ("consensus",)  # its name among its inputs, which may have any names
 _MANY_MEMBERSHIPS = 5e7  # 400 MB
@@ -37,13 +38,14 @@ def finish(
     memberships: FloatArray | Callable[[], FloatArray] | None = None,
     sums: FloatArray | None = None,
     judged_by: Lifting | None = None,
+    on_request: LiftOnRequest | None = None,
 ) -> Consensus:
     """The result in memory, with its distances to the inputs, which are computed on request.
 
     They are by place where there are points, else by labels. By default points are scored
     by the clusters of the consensus themselves, and memberships are those in the inputs. ``sums``
     are those of the clusters of the partition, where they are known. The distances are those of
-    ``judged_by``, or of the lift of the inputs.
+    ``judged_by``, or of the lift of the inputs. With ``on_request`` nothing is lifted yet.
     """
     m, shares = len(named), memberships
     k = partition.k if memberships is None or centres is None else len(centres)
@@ -53,7 +55,10 @@ def finish(
         if partition.n * k <= _MANY_MEMBERSHIPS or not METHODS[method].chooses_k:
             shares = shares()
     judge: Callable[[], Distances]
-    if rep is None or points is None:
+    lifted: Lifted | Callable[[], Lifted] | None = None
+    if on_request is not None:
+        judge, lifted = on_request.distances, on_request.vectors
+    elif rep is None or points is None:
         judge = partial(distances_by_labels, [*named.values()], partition)
     else:
         found: dict[Hashable, Partition] = {CONSENSUS: partition}
@@ -69,18 +74,51 @@ def finish(
         numbers = np.asarray(partition.names)
         labels, masses = numbers[labels], np.zeros(k)
         masses[numbers] = partition.masses
+    if rep is not None and centres is not None:
+        lifted = Lifted(rep, centres)
     return Consensus(
         method,
         named,
         k,
-        rep,
-        centres,
         labels=labels,
         masses=masses,
         _judge=judge,
+        _lifted=lifted,
         _partition=partition,
         _memberships=shares,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class LiftOnRequest:
+    """Lifts the inputs of a consensus by labels, and the consensus, when that is asked for.
+
+    In one pass over the points; the distances at another bandwidth take one more.
+    """
+
+    lifting: Lifting
+    X: Points
+    named: dict[Hashable, Partition]
+    partition: Partition
+    rng: np.random.Generator
+
+    @property
+    def partitions(self) -> dict[Hashable, Partition]:
+        return self.named | {CONSENSUS: self.partition}
+
+    @cached_property
+    def together(self) -> Representation:
+        return represent_in_memory(self.lifting, [(self.X, self.partitions)], rng=self.rng)
+
+    def vectors(self) -> Lifted:
+        m = len(self.named)
+        return Lifted(self.together[:m], self.together[m].vectors)
+
+    def distances(self) -> Distances:
+        judged_by = judging_lifting(self.together.lift, self.lifting)
+        if judged_by is None:
+            return _distances_by_place(self.together)
+        return _distances_by_lift(judged_by, self.X, self.partitions)
 
 
 def _distances_by_lift(

@@ -144,7 +144,7 @@ def describe_distances(found: Consensus) -> str:
     if found.mean_distance is None:
         return "distances to the inputs are not known"
     means = {"labels": (found.label_distance, found.best_input_label_distance)}
-    if found.representation is not None:
+    if found.has_points:
         means = {"place": (found.mean_distance, found.best_input_distance)} | means
     known = {by: pair for by, pair in means.items() if pair[0] is not None}
     own = ", ".join(f"by {by} {mean:.4f}" for by, (mean, _) in known.items())
@@ -166,7 +166,7 @@ def warn_if_worse(found: Consensus) -> None:
     if by_labels is None or by_labels.leads().max() <= _ROUNDING:  # None from a Representation
         return
     judged: tuple[Distances, ...] = (by_labels,)
-    if found.representation is not None and (by_place := found._distances) is not None:
+    if found.has_points and (by_place := found._distances) is not None:
         judged = (by_place, by_labels)
     every = [dict(zip(D.rows.tolist(), D.leads().tolist(), strict=True)) for D in judged]
     leads = {i: min(own[i] for own in every) for i in every[-1]}

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .._util.arrays import namespace, on_device
 from .._util.checks import check_count
 from .._util.html import paragraph, table
 from .._util.typing import FloatArray, IntArray, Points, RngLike
@@ -19,9 +18,9 @@ from ..lifts.choice import Lifting
 from ..partitions.partition import Partition
 from ..representation.counts import PartitionSummary
 from ..representation.representation import Representation
-from ..streaming.passes import check_holds_labels, map_points
-from ..streaming.sources import is_streamed
+from ..streaming.passes import map_points
 from .agreement import Agreement, agreement, margins
+from .assigning import predict_clusters, shares_of_scores
 from .cells import Affinities, affinities_of_features
 from .composition import Composition, composition_of, list_parts
 from .features import point_features
@@ -42,6 +41,13 @@ class LabelReader(Protocol):
     def agreement(self, labels: Any) -> Agreement: ...
 
     def distances(self, rows: IntArray) -> Distances: ...
+
+
+class Lifted(NamedTuple):
+    """The clusters of the inputs, lifted, and the vectors that points are scored by."""
+
+    representation: Representation
+    centres: FloatArray  # (k, ρ)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,13 +82,16 @@ class Consensus:
         How far a point's membership in its cluster is ahead of its next best, in [0, 1]. For
         lift_km, lift_hac and lift_barycentre, whose memberships are by place, it says how clear
         the place is; a place between two clusters is not clear, even if all inputs agree.
+    has_points : bool
+        Whether it was made with the points, so that clusters of others can be predicted.
     is_in_memory : bool
         Whether ``partition``, ``memberships`` and ``margin`` are kept. They are not where
         points were read in blocks: an AttributeError that names ``predict_proba``.
     masses : (k,) array or None
         Share of the weight that each cluster has; None without points.
     representation : Representation or None
-        The clusters of the inputs, lifted; None without points.
+        The clusters of the inputs, lifted; None without points. Methods that use only labels
+        compute it, and the centres, when they are first used: see ``mean_distance``.
     centres : (k, ρ) array or None
         The vectors that points are scored by; None without points.
     score : float or None
@@ -113,13 +122,12 @@ class Consensus:
     method: str
     inputs: Mapping[Hashable, Partition | PartitionSummary]
     n_clusters: int
-    representation: Representation | None
-    centres: FloatArray | None
     labels: Any = None
     masses: FloatArray | None = None
     curve: Curve | None = None
     aggregation: Aggregation | None = None
     decision: Decision | None = None
+    _lifted: Lifted | Callable[[], Lifted] | None = None  # or how to compute them
     _partition: Partition | None = None
     _update: Callable[..., Consensus] | None = None  # partial_fit, where the method has it
     _memberships: FloatArray | Callable[[], FloatArray] | None = None  # or how to compute them
@@ -129,7 +137,27 @@ class Consensus:
 
     def __getstate__(self) -> dict[str, Any]:
         # Open files cannot be sent or stored, and points that are kept for the distances need not.
-        return self.__dict__ | {"_reader": None, "_judge": self._distances}
+        return self.__dict__ | {
+            "_reader": None,
+            "_judge": self._distances,
+            "_lifted": self._vectors,
+        }
+
+    @cached_property
+    def _vectors(self) -> Lifted | None:
+        return self._lifted() if callable(self._lifted) else self._lifted
+
+    @property
+    def representation(self) -> Representation | None:
+        return None if self._vectors is None else self._vectors.representation
+
+    @property
+    def centres(self) -> FloatArray | None:
+        return None if self._vectors is None else self._vectors.centres
+
+    @property
+    def has_points(self) -> bool:
+        return self._lifted is not None
 
     @property
     def is_in_memory(self) -> bool:
@@ -197,7 +225,7 @@ class Consensus:
 
     @cached_property
     def _label_distances(self) -> Distances | None:
-        if self._judge is None or self.representation is None:
+        if self._judge is None or not self.has_points:
             return self._distances
         rows = rivals(len(self.inputs), lambda: self._distances)
         if self._reader is not None:
@@ -216,9 +244,7 @@ class Consensus:
 
     @cached_property
     def score(self) -> float | None:
-        if self.representation is None or self.centres is None:
-            return None
-        return lift_ssd(self.representation, self.centres)
+        return None if self._vectors is None else lift_ssd(*self._vectors)
 
     @cached_property
     def composition(self) -> Composition:
@@ -306,17 +332,18 @@ class Consensus:
         return self._update(self, X, partitions, weights)
 
     def _map(self) -> tuple[Lift, FloatArray]:
-        if self.representation is None or self.centres is None:
+        if self._vectors is None:
             raise ValueError("predict needs a consensus that was fitted with X")
-        if self.representation.lift is None:
+        rep, centres = self._vectors
+        if rep.lift is None:
             raise ValueError("predict needs a representation that was saved with its lift")
-        return self.representation.lift, self.centres
+        return rep.lift, centres
 
     def __repr__(self) -> str:
         text = f"{self.method} of {len(self.inputs)} partitions: {self.n_clusters} clusters"
         if not self.is_in_memory and (n := next(iter(self.inputs.values())).n) is not None:
             text += f" of {n} points"
-        if self.score is not None:
+        if not callable(self._lifted) and self.score is not None:  # known without another pass
             text += f", liftSSD = {self.score:.4f}"
         if self.is_in_memory:
             text += f", mean confidence {self.confidence.mean():.2f}"
@@ -346,35 +373,3 @@ class Consensus:
         if self.mean_distance is not None:
             html += paragraph(describe_distances(self))
         return html
-
-
-def predict_clusters(
-    lift: Lift, centres: FloatArray, X: Points, out: Any, progress: bool | None
-) -> Any:
-    """Position of the centre with the largest score of each point; int32 for blocks of points."""
-    kind = np.int32 if is_streamed(X) else np.int64
-    if out is not None:
-        check_holds_labels(out, len(centres))
-
-    def assign(block: Points) -> IntArray:  # sent to other processes, so it must not hold X
-        labels = lift.assign(block, centres)
-        return labels if on_device(labels) else labels.astype(kind, copy=False)
-
-    none = np.empty(0, dtype=kind)
-    return map_points(assign, X, out=out, like=none, what="predicting", progress=progress)
-
-
-def shares_of_scores(scores: FloatArray) -> FloatArray:
-    """Memberships in proportion to ⟨φ(x), v⟩; negative scores (random features) are clipped to 0.
-
-    A point with no positive score belongs to all clusters equally.
-    """
-    xp = namespace(scores)
-    positive = xp.clip(scores, min=0.0)
-    total = xp.sum(positive, axis=1, keepdims=True)
-    if bool(xp.all(total > 0)):  # two copies of the scores fewer
-        positive /= total
-        return positive
-    some = total > 0
-    shares = positive / xp.where(some, total, xp.ones_like(total))
-    return xp.where(some, shares, xp.full_like(shares, 1 / scores.shape[1]))

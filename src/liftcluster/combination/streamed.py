@@ -36,12 +36,13 @@ from ..streaming.rows import len_of
 from ..streaming.sources import is_in_memory
 from ..streaming.streams import PointBlock, Stream, stream_of_points
 from .agreement import Agreement, agreement_by, main_clusters
+from .assigning import predict_clusters
 from .composition import Composition, compose
 from .evaluation import CONSENSUS
 from .grouping import group_clusters, lifting_for_consensus, warn_if_fewer
 from .judging import Distances, distances_by_tables, judging_lifting
 from .methods.registry import METHODS, Task
-from .result import Consensus, predict_clusters
+from .result import Consensus, Lifted
 
 
 def is_read_into_memory(stream: Stream, lifting: Lifting) -> bool:
@@ -115,7 +116,7 @@ def consensus_of_representation(
     centres = group_clusters(task, k, rep)
     summaries, name = summaries_of_representation(rep), task.method.name
     if X is None:
-        return Consensus(name, summaries, len(centres), rep, centres)
+        return Consensus(name, summaries, len(centres), _lifted=Lifted(rep, centres))
     stream = stream_of_points(X, weights)
     return _assign(stream, task, k, rep, centres, summaries, out, progress)
 
@@ -178,10 +179,9 @@ def _assign(
         task.method.name,
         inputs,
         len(used),
-        rep,
-        centres[used],
         labels=found,
         masses=masses,
+        _lifted=Lifted(rep, centres[used]),
         _composition=_composition(rep, groups.shared, used),
         _judge=Distances.of(lift_emd_matrix(together)),
         _reader=reader if groups.shared else None,
