@@ -15,7 +15,7 @@ from .._util.checks import check_count, checked_keywords
 from .._util.names import MeasureName
 from .._util.progress import Advance, progress_bar
 from .._util.typing import BandwidthLike, FloatArray, IntArray, Points, RngLike
-from .._util.validation import make_rng
+from .._util.validation import check_same_length, make_rng
 from ..kernels.kernel import KernelLike
 from ..lifts.base import FeatureLift
 from ..lifts.choice import Lifting, LiftLike, lift_for_any_points
@@ -192,6 +192,8 @@ def _lifted_null(
 ) -> tuple[float, FloatArray]:
     lift = feature_lift(pair.lifting, pair.pool, rng)
     X, Y = (from_device(lift.points(pair.X if Z is None else Z)) for Z in (pair.X, pair.Y))
+    check_same_length(pair.a.n, len(X), "a", "X")
+    check_same_length(pair.b.n, len(Y), "b", "X" if pair.Y is None else "Y")
     (P,) = lift_relabelled(lift, X, [pair.a])
     permuted = (_permuted(pair.b, child.permutation(pair.b.n)) for child in children)
     # b itself is added up as the permuted ones are, so that what is equal comes out equal.
