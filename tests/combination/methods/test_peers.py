@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
 
 from liftcluster.combination.methods import enhancement, evidence, hyperedges, propagation
 from liftcluster.combination.methods.enhancement import ec_cms, sdgca
@@ -15,6 +16,13 @@ from support.label_cases import noisy_copies, tuples_of
 
 # Elimination and sums of n terms in another order, for matrices of condition n / penalty.
 ROUNDING = 1e-11
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Threads of BLAS would take turns at the small matrices of the literal versions."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture

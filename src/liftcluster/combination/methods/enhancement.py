@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..._util.checks import check_count, check_positive
 from ..._util.memory import check_memory
+from ..._util.threads import one_blas_thread
 from ..._util.typing import Array, FloatArray, IntArray, RngLike
 from .evidence import cluster_reliability
 from .linkage import average_linkage
@@ -90,7 +91,8 @@ def ec_cms(
         C = enhanced(graph, profiles.co_association(profiles, u), lam)
         return average_linkage(C, profiles.weights, k)[groups]
 
-    return cluster_labelled(tuples, k, link)
+    with one_blas_thread():  # more of them take turns at small matrices, and change the last bits
+        return cluster_labelled(tuples, k, link)
 
 
 def sdgca(
@@ -157,7 +159,8 @@ def sdgca(
         S, D = guides(graph, *_known_guides(_at_least(CA, theta) > 0, W, apart))
         return average_linkage(corrected(S, D, W), profiles.weights, k)[groups]
 
-    return cluster_labelled(tuples, k, link)
+    with one_blas_thread():
+        return cluster_labelled(tuples, k, link)
 
 
 class _Graph:

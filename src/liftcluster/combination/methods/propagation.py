@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._util.checks import check_count
+from ..._util.threads import one_blas_thread
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
 from .evidence import link_tuples
@@ -119,7 +120,8 @@ def walked_similarity(J: FloatArray, steps: int = 20) -> FloatArray:
     P = J - np.diag(np.diag(J))
     degrees = P.sum(axis=1, keepdims=True)
     np.divide(P, degrees, out=P, where=degrees > 0)
-    products = _sum_of_products(P, steps)[0]
+    with one_blas_thread():
+        products = _sum_of_products(P, steps)[0]
     lengths = np.sqrt(np.diag(products))
     lengths[lengths == 0] = 1.0
     Z = products / np.outer(lengths, lengths)
