@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .ensembles import ENSEMBLES, make_inputs
-from .measuring import find_consensus
+from .measuring import METHOD_ROWS, find_consensus
 from .pictures import PER_PICTURE, draw_sets
 from .results import Record
 from .sets import DataSet
@@ -85,7 +85,9 @@ def _introduction(found: Findings) -> Iterator[str]:
         "<!-- Written by `python -m benchmarks consensus --page`; the text is in "
         "benchmarks/consensus/page.py. -->"
     )
-    yield INTRODUCTION.format(**counts, **found.settings)
+    left_out = [f"`{row}`" for row in METHOD_ROWS if row not in found.rows]
+    but = f" but {' and '.join(left_out)}" if left_out else ""
+    yield INTRODUCTION.format(**counts, **found.settings, but=but)
     yield "| inputs | how they are made |\n|---|---|\n" + "\n".join(
         f"| {kind} | {' '.join(inspect.getdoc(make).split())} |" for kind, make in ENSEMBLES.items()
     )
@@ -154,9 +156,9 @@ def _run(run: dict[str, Any]) -> str:
 
 INTRODUCTION = """# Benchmark of consensus clustering
 
-Every consensus method of liftcluster on {n} labelled data sets, each with six kinds of inputs and
-{seeds} seeds, compared with clusterings of the points alone. Scores are adjusted Rand indices to
-the classes: 1 for the same clusters, 0 on average for random ones. NMI is normalised mutual
+Every consensus method of liftcluster{but} on {n} labelled data sets, each with six kinds of inputs
+and {seeds} seeds, compared with clusterings of the points alone. Scores are adjusted Rand indices
+to the classes: 1 for the same clusters, 0 on average for random ones. NMI is normalised mutual
 information.
 
 ## What was measured
