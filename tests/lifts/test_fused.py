@@ -237,6 +237,15 @@ def test_kernels_are_not_used_in_double_precision(kernels, rng, modes):
     assert not modes
 
 
+@pytest.mark.parametrize("settings", [lc.Fourier(2000), lc.Structured(600)])
+def test_points_are_multiplied_once_by_frequencies_that_float16_holds(kernels, rng, settings):
+    X = rng.normal(size=(100, 10)).astype(np.float32)
+    single, _ = lifts(X, settings, 2.0)
+    features = single._features_on(on_torch(X), np.float32)._fused
+    assert features._weights_for(False).parts == 1
+    assert features._weights_for(True).parts == 2
+
+
 @pytest.mark.parametrize(("d", "exact"), [(20, True), (784, True), (1500, False)])
 def test_float16_holds_the_directions_of_structured_frequencies(d, exact):
     lift = draw_structured_lift(lc.Gaussian(1.0), d, 300, rng=np.random.default_rng(0))

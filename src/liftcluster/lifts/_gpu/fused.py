@@ -1,6 +1,6 @@
 """Sums and scores of Fourier features on NVIDIA GPUs by fused Triton kernels.
 
-Triton is installed with xp. Without it, with weights or soft memberships,
+Triton is installed with torch. Without it, with weights or soft memberships,
 :mod:`~liftcluster.lifts._gpu.fourier_features` computes them in steps.
 
 Fast: points and features are rounded to float16, which costs a relative error of about
@@ -100,7 +100,10 @@ class FusedFeatures:
         """(high | high | low) of the frequencies, for (high | low | high) of the points."""
         rounded = self._directions.astype(np.float16)
         rest = self._directions - rounded
-        parts = [rounded, *([rounded] if precise else []), *([rest] if rest.any() else [])]
+        # Numbers far below the largest lose bits in float16 that float32 would not hold, either.
+        largest = np.abs(self._directions).max(axis=1, keepdims=True)
+        matters = bool((np.abs(rest) > largest * 2**-24).any())
+        parts = [rounded, *([rounded] if precise else []), *([rest] if matters else [])]
         step = -(-self.d // 8) * 8
         width = step * len(parts)
         if width <= _NARROW:
