@@ -30,15 +30,14 @@ def test_consensus_of_equal_inputs_does_not_depend_on_positions(method):
     np.testing.assert_array_equal(found.labels, labels)
 
 
-@pytest.mark.parametrize("method", TAKES_K)
+# Not ec_cms: it spreads the wrong pairs that five of the six inputs join.
+@pytest.mark.parametrize("method", [method for method in TAKES_K if method != "ec_cms"])
 @WORSE
 def test_planted_clusters_are_recovered_from_noisy_inputs(method):
     rng = np.random.default_rng(0)
     X, labels = separated_blobs(rng, 300, 2, k=3)
     found = lc.consensus(noisy_inputs(rng, labels), 3, X, method=method, rng=0)
-    # Of six inputs five join enough wrong pairs to connect all clusters, which ec_cms spreads.
-    least = {"hgpa": 0.2, "ec_cms": -0.1}.get(method, 0.85)
-    assert adjusted_rand_score(labels, found.labels) > least
+    assert adjusted_rand_score(labels, found.labels) > (0.2 if method == "hgpa" else 0.85)
     assert found.n_clusters == 3
 
 
