@@ -27,6 +27,7 @@ from benchmarks.consensus.statistics import (
     mean_ranks,
     nemenyi,
 )
+from benchmarks.consensus.plain import plain_lwgp, plain_mcla
 from benchmarks.labelled import labelled_sets
 
 KINDS = tuple(ENSEMBLES)
@@ -514,6 +515,16 @@ def test_time_and_memory_are_measured_for_methods_that_exist(monkeypatch):
     monkeypatch.setattr(scale, "RUNS", [("few", "no such method", 3)])
     heads, _ = scale.measure_all(None)
     assert len(cells(heads)) == len(line)
+
+
+@pytest.mark.parametrize("find", [plain_lwgp, plain_mcla])
+def test_baselines_in_plain_scipy_find_planted_clusters(find):
+    pytest.importorskip("pymetis")
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(4), 100)
+    wrong = rng.random((6, 400)) < 0.2
+    inputs = [np.where(errors, rng.integers(4, size=400), classes) for errors in wrong]
+    assert adjusted_rand_score(classes, find(inputs, 4)) > 0.95
 
 
 def test_disagreements_graded_by_place_are_those_of_labels_at_a_small_bandwidth():

@@ -41,8 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.scale:
         if options.data is None:
             parser.error("pass --data or set LIFTCLUSTER_DATA to a folder of labelled CSV files")
-        from .scale import measure_all
+        from .scale import in_units, measure_all
 
+        _print(in_units(options.data))
         _print(measure_all(options.data))
         return
     with threadpool_limits(1):  # the last digits do not depend on the number of cores

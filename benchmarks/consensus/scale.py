@@ -1,4 +1,4 @@
-"""Peak memory and run time of consensus methods, each in a separate process."""
+"""Run time and peak memory of consensus methods."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
 
 from ..labelled import mnist
-from ..timing import peak_memory
+from ..timing import best_times, machine, peak_memory
+from .plain import plain_lwgp, plain_mcla
 
-__all__ = ["measure_all"]
+__all__ = ["in_units", "measure_all"]
 
 # points, method, number of inputs; those of methods that this version does not have are left out
 RUNS = [
@@ -26,11 +30,14 @@ RUNS = [
     ("million", "lift_km", 10),
 ]
 K = 10
+IN_UNITS = [("mnist", 10), ("million", 5)]
+TIMED = ("lift_km", "lift_hac", "lift_places", "evidence", "lwgp", "mcla")
 
 
 def measure_all(folder: Path) -> Iterator[str]:
     """Markdown table: 60,000 images of 784 pixels, and a million points in 20 dimensions.
 
+    Each method runs in a new process, so its first call is timed, imports included.
     Total time and the peak memory of the process are from reading the points to the labels, with
     the inputs, which are mini-batch k-means of 10 clusters. The memory of the consensus is the
     growth of the process while it is computed. Targets of "auto": 5 s for the images, 20 s for
@@ -46,6 +53,35 @@ def measure_all(folder: Path) -> Iterator[str]:
             yield _in_new_process(points, method, m, folder)
 
 
+def in_units(folder: Path, repeats: int = 3) -> Iterator[str]:
+    """Markdown table: whole calls in units of one product of the points with 500 landmarks.
+
+    The baselines of lwgp and mcla are the same in plain SciPy.
+    """
+    yield machine()
+    yield ""
+    yield "| points | inputs | unit, s | " + " | ".join(TIMED) + " | plain lwgp | plain mcla |"
+    yield "|---|" + "--:|" * (len(TIMED) + 4)
+    for points, m in IN_UNITS:
+        X = POINTS[points](folder)[0].astype(np.float32)
+        inputs = [MiniBatchKMeans(K, n_init=1, random_state=s).fit(X).labels_ for s in range(m)]
+        seconds = best_times(_jobs(X, inputs), repeats)
+        unit = seconds.pop("unit")
+        cells = [f"{t / unit:.1f} ({t:.2f} s)" for t in seconds.values()]
+        yield f"| {X.shape[0]:,} × {X.shape[1]} | {m} | {unit:.2f} | {' | '.join(cells)} |"
+
+
+def _jobs(X: np.ndarray, inputs: list[np.ndarray]) -> dict[str, Callable[[], object]]:
+    landmarks = np.ascontiguousarray(X[:500].T)
+    starts = range(0, len(X), 10_000)
+    return {
+        "unit": lambda: [X[start : start + 10_000] @ landmarks for start in starts],
+        **{name: partial(lc.consensus, inputs, K, X, method=name, rng=0) for name in TIMED},
+        "plain lwgp": lambda: plain_lwgp(inputs, K),
+        "plain mcla": lambda: plain_mcla(inputs, K),
+    }
+
+
 def _in_new_process(points: str, method: str, m: int, folder: Path) -> str:
     """The line of a method, or the last line of its error."""
     arguments = [points, method, str(m), str(folder)]
@@ -57,9 +93,6 @@ def _in_new_process(points: str, method: str, m: int, folder: Path) -> str:
 
 def measure(points: str, method: str, m: int, folder: Path) -> str:
     """A line of the table."""
-    from sklearn.cluster import MiniBatchKMeans
-    from sklearn.metrics import adjusted_rand_score
-
     start = time.perf_counter()
     X, classes = POINTS[points](folder)
     inputs = [MiniBatchKMeans(K, n_init=1, random_state=s).fit(X).labels_ for s in range(m)]

@@ -57,6 +57,11 @@ def ec_cms(
     :math:`Y_1` growing by B − C − E and :math:`Y_2` by C − F, until nothing changes by one per cent
     of its norm; then by average linkage of sym(C). O(t³) time for each step and O(t²) memory.
 
+    Φ grows with the number of points and the other terms do not, so chains of points that H joins
+    count for more, the more points there are. Where clusters touch, most points can end in one
+    cluster: 97 % of 2,000 images of digits with ten k-means clusterings, by the n × n formula as
+    well, where 1,000 of them fall into several large clusters.
+
     Parameters
     ----------
     tuples, k, rng
@@ -123,6 +128,8 @@ def sdgca(
               \end{cases}
 
     the similarity for average linkage. O(t³) time for each of up to 145 steps, O(t²) memory.
+    As for :func:`ec_cms`, L grows with the number of points, and most of many points can end in one
+    cluster.
 
     Parameters
     ----------

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
 
 from ..._util.memory import check_pairs
+from ..._util.threads import one_blas_thread
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
 from .tuples import fill_empty
@@ -17,6 +19,7 @@ _DENSE = 400  # vertices up to which a dense matrix is faster than iterations
 _GUARDS = 8  # more vectors than asked for: the last ones converge slowly
 _TOLERANCE, _MAX_ITER = 1e-6, 200
 _ROUNDING = 1e-6  # of 1 − λ, so that rounding is not a gap
+_SMALL = 200_000  # numbers up to which threads of k-means mostly wait for each other
 
 
 def transfer_cut(B: Sparse, weights: FloatArray, k: int, *, rng: RngLike = None) -> IntArray:
@@ -129,7 +132,9 @@ def spectrum_of_graph(
         return np.asarray(E @ V + F @ (F.T @ V))
 
     A = LinearOperator((p, p), matvec=multiply, matmat=multiply, dtype=np.float64)
-    with warnings.catch_warnings():
+    # Hundreds of products of thin matrices: threads would mostly wait for each other, or, on a busy
+    # machine, for a core.
+    with warnings.catch_warnings(), one_blas_thread():
         # Vectors beyond the k-th need not converge.
         warnings.simplefilter("ignore", UserWarning)
         values, U = lobpcg(
@@ -145,7 +150,8 @@ def _dense_spectrum(E: Sparse, F: Sparse, k: int) -> Spectrum:
     from scipy.linalg import eigh
 
     A = E.toarray() + (F @ F.T).toarray()
-    values, U = eigh(A, subset_by_index=[len(A) - k, len(A) - 1], overwrite_a=True)
+    with one_blas_thread():
+        values, U = eigh(A, subset_by_index=[len(A) - k, len(A) - 1], overwrite_a=True)
     return Spectrum(values[::-1], U[:, ::-1])
 
 
@@ -161,7 +167,8 @@ def unit_kmeans(Y: FloatArray, weights: FloatArray, k: int, rng: np.random.Gener
 
     Y = unit_rows(Y)
     kmeans = KMeans(k, n_init=10, random_state=int(rng.integers(2**31)))
-    with warnings.catch_warnings():
+    threads = 1 if Y.size <= _SMALL else None
+    with warnings.catch_warnings(), threadpool_limits(threads, "openmp"):
         # Fewer than k distinct rows: different tuples may have equal eigenvector entries.
         warnings.simplefilter("ignore", ConvergenceWarning)
         codes = kmeans.fit(Y, sample_weight=weights).labels_
