@@ -16,6 +16,7 @@ from benchmarks.consensus import __main__ as command
 from benchmarks.consensus import measuring, number_of_clusters, points, scale
 from benchmarks.consensus.ensembles import ANNOTATORS, ENSEMBLES, FROM_POINTS, make_inputs
 from benchmarks.consensus.measuring import METHOD_ROWS, ROWS, measure_set
+from benchmarks.consensus.plain import plain_lwgp, plain_mcla
 from benchmarks.consensus.references import INPUTS, POINTS_ONLY, score_inputs
 from benchmarks.consensus.results import Results, Task, describe_run, measure_missing, score_array
 from benchmarks.consensus.sets import FAMILIES, HALVES, DataSet, all_sets
@@ -27,7 +28,6 @@ from benchmarks.consensus.statistics import (
     mean_ranks,
     nemenyi,
 )
-from benchmarks.consensus.plain import plain_lwgp, plain_mcla
 from benchmarks.labelled import labelled_sets
 
 KINDS = tuple(ENSEMBLES)

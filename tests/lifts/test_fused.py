@@ -29,7 +29,7 @@ def kernels(monkeypatch):
     monkeypatch.setattr(fused, "has_tensor_cores", lambda X: True)
     monkeypatch.setattr(fused, "_FAST_CHUNK", 512)
     monkeypatch.setattr(fused, "_PRECISE_CHUNK", 256)
-    monkeypatch.setattr(fused, "_failed", False)
+    monkeypatch.setattr(fused, "_failed", set())
 
 
 @pytest.fixture

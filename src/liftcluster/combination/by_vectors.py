@@ -34,7 +34,7 @@ def combine_vectors(
     *,
     centres: FloatArray | None = None,
     all_points: bool = True,
-    judged_by: Lifting | None = None,
+    judged_by: Callable[[], Lifting] | None = None,
 ) -> Consensus:
     """Group the lifted clusters, then assign each point to the group with the largest score.
 

@@ -37,7 +37,7 @@ def finish(
     centres: FloatArray | None = None,
     memberships: FloatArray | Callable[[], FloatArray] | None = None,
     sums: FloatArray | None = None,
-    judged_by: Lifting | None = None,
+    judged_by: Callable[[], Lifting] | None = None,
     on_request: LiftOnRequest | None = None,
 ) -> Consensus:
     """The result in memory, with its distances to the inputs, which are computed on request.
@@ -122,9 +122,9 @@ class LiftOnRequest:
 
 
 def _distances_by_lift(
-    lifting: Lifting, X: Points, partitions: dict[Hashable, Partition]
+    lifting: Callable[[], Lifting], X: Points, partitions: dict[Hashable, Partition]
 ) -> Distances:
-    return _distances_by_place(represent_in_memory(lifting, [(X, partitions)]))
+    return _distances_by_place(represent_in_memory(lifting(), [(X, partitions)]))
 
 
 def _distances_by_place(together: Representation) -> Distances:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,14 +77,18 @@ class Distances(NamedTuple):
         return np.where(known, differences, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
 
 
-def judging_lifting(lift: Lift | None, lifting: Lifting) -> Lifting | None:
-    """The lift of a consensus at the bandwidth it is judged at; None if it has that one.
-
-    The same landmarks or frequencies in other units, so that points in memory and in blocks are
-    judged alike.
-    """
+def judging_lifting(lift: Lift | None, lifting: Lifting) -> Callable[[], Lifting] | None:
+    """Makes the lift of a consensus at the bandwidth it is judged at; None if it has that one."""
     if lift is None or lifting.rule is None or "bandwidth" in lifting.given:
         return None
+    return partial(_coarser, lift)
+
+
+def _coarser(lift: Lift) -> Lifting:
+    """The same landmarks or frequencies in other units.
+
+    So points in memory and in blocks are judged alike.
+    """
     kernel = lift.kernel.with_bandwidth(_FINER * lift.kernel.bandwidth)  # type: ignore[attr-defined]
     if isinstance(lift, SpanLift):
         return Lifting.of(kernel, lift="exact")

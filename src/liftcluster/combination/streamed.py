@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations
@@ -145,12 +145,12 @@ def _assign(
     inputs: dict[Hashable, PartitionSummary],
     out: Any,
     progress: bool | None,
-    judged_by: Lifting | None = None,
+    judged_by: Callable[[], Lifting] | None = None,
 ) -> Consensus:
     """The result after a pass that assigns every point to a group of lifted clusters."""
     assert rep.lift is not None
     assert stream.X is not None
-    judge = None if judged_by is None else judged_by.lift
+    judge = None if judged_by is None else judged_by().lift
     shared, labels = (rep.lift, centres, judge), _Labels(out)
     if is_on_dask(stream):
         groups = add_up(stream, _groups_of_block, shared, "assigning", progress)

@@ -10,13 +10,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._util.arrays import from_device, on_device, send
+from .._util.arrays import from_device, on_device, send, without_gradients
 from .._util.memory import available_memory
 from .._util.threads import one_blas_thread
 from .._util.typing import Array, FloatArray, IntArray, Points
 from ..kernels.kernel import kernel_from_state
 from ..kernels.shift_invariant import Gaussian, Kernel, ShiftInvariant
 from ..partitions.stack import Rows, as_rows
+from ._gpu.device import memberships_on
+from ._gpu.fused import try_fused
+from ._gpu.landmarks import SIMILARITIES, FusedSimilarities, can_fuse
 from ._native import warn_if_missing
 from .base import Answer, FeatureLift, LiftedPoints, as_vectors, sums_of_many
 from .exact import gram_factor
@@ -61,14 +64,25 @@ class _Similarities(FeatureLift):
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
         return self._by_native_kernels(X, lambda native: map_sums(native, X, R))
 
+    def device_sums(self, X: Any, R: Any) -> FloatArray:
+        members = memberships_on(X, R)
+        sums = self._by_fused_kernels(X, lambda fused: fused.sums(X, members))
+        return super().device_sums(X, members) if sums is None else members.scale(sums)
+
     def _scores(self, X: Points, V: Any) -> FloatArray:
         X, V = self.points(X), as_vectors(V, self.n_components)
-        scores = self._by_native_kernels(X, lambda native: map_scores(native, X, V))
+        if on_device(X):
+            scores = self._by_fused_kernels(X, lambda fused: fused.scores(X, V))
+        else:
+            scores = self._by_native_kernels(X, lambda native: map_scores(native, X, V))
         return super()._scores(X, V) if scores is None else scores
 
     def _assign(self, X: Points, V: Any) -> IntArray:
         X, V = self.points(X), as_vectors(V, self.n_components)
-        labels = self._by_native_kernels(X, lambda native: map_labels(native, X, V))
+        if on_device(X):
+            labels = self._by_fused_kernels(X, lambda fused: fused.assign(X, V))
+        else:
+            labels = self._by_native_kernels(X, lambda native: map_labels(native, X, V))
         return super()._assign(X, V) if labels is None else labels
 
     def _by_native_kernels(self, X: Any, function: Callable[[FeatureMap], Answer]) -> Answer | None:
@@ -77,6 +91,16 @@ class _Similarities(FeatureLift):
             with suppress(OutOfReach):
                 return function(native)
         return None  # NumPy computes by differences
+
+    def _by_fused_kernels(self, X: Any, function: Callable[[FusedSimilarities], Any]) -> Any | None:
+        """The function of the similarities on a device; None where kernels cannot be used there."""
+        kernel, L = self.kernel, self.landmarks
+        if not isinstance(kernel, Gaussian) or len(kernel.bandwidths) > 1:
+            return None
+        if X.shape[1:] != L.shape[1:] or not can_fuse(X, kernel.scale):
+            return None
+        X = without_gradients(X)
+        return try_fused(lambda: function(FusedSimilarities(L, kernel.scale, X)), SIMILARITIES)
 
     def map_for(self, X: Any) -> FeatureMap | None:
         """The map of the compiled kernels, where they can be used for X."""

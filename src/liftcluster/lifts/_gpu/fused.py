@@ -39,8 +39,9 @@ _FAST_CHUNK, _PRECISE_CHUNK = 16384, 4096
 _BATCH_BYTES = 2**30  # of points, products and sums of chunks at a time
 _FEW = 2**14  # points that are summed precisely in no time
 _ERROR, _TOLERATED = 2e-4, 1e-4
+FEATURES = "features"  # of these kernels where one fails
 
-_failed = False  # do not try again after a failure
+_failed: set[str] = set()  # kernels that are not tried again
 
 
 class Unfit(Exception):
@@ -118,7 +119,7 @@ class FusedFeatures:
 
         The latter is in bandwidths, infinite if a coordinate is not finite.
         """
-        _check_memberships(members)
+        check_memberships(members)
         counts = np.concatenate(members.counts)
         if len(X) > _FEW and _ERROR / math.sqrt(max(counts.min(), 1.0)) < _TOLERATED:
             unit = send(1 / np.sqrt(self.n_phases * counts), X)  # before the device is busy
@@ -137,7 +138,7 @@ class FusedFeatures:
         return largest, _ERROR * (1 + radius) / least if least else math.inf
 
     def _sums(self, X: Any, members: Members, *, precise: bool) -> tuple[Any, Any]:
-        xp, kernels, weights, n = namespace(X), _kernels(), self._weights_for(precise), len(X)
+        xp, kernels, weights, n = namespace(X), triton_kernels(), self._weights_for(precise), len(X)
         columns = lay_out(members.sizes, members.largest)
         if columns not in self._sent:
             arrays = columns.first, columns.bits, columns.expand
@@ -211,7 +212,7 @@ class FusedFeatures:
         columns = 1 << (max(self.d, weights.step, last) - 1).bit_length()
         at_once = min(max(2048 // columns, 1), 64)  # which divides the rows
         extent = X.new_empty((rows // at_once, 2), dtype=xp.float32)
-        _kernels().halve_points[(rows // at_once,)](
+        triton_kernels().halve_points[(rows // at_once,)](
             X,
             self._high,
             self._low,
@@ -253,7 +254,7 @@ class FusedFeatures:
     def _scores(
         self, X: Any, V: FloatArray, units: FloatArray, *, precise: bool, best: bool
     ) -> tuple[Any, float]:
-        xp, kernels, weights = namespace(X), _kernels(), self._weights_for(precise)
+        xp, kernels, weights = namespace(X), triton_kernels(), self._weights_for(precise)
         n, k = len(X), len(V)
         tile = min(max(1 << (k - 1).bit_length(), 16), _TILE)
         width = -(-k // tile) * tile
@@ -294,29 +295,29 @@ class FusedFeatures:
         return _one(found), float(_joined(extents)[0])
 
 
-def can_use_kernels_for(X: Any) -> bool:
+def can_use_kernels_for(X: Any, name: str = FEATURES) -> bool:
     """Whether the kernels can be used for points on this device."""
-    return not _failed and has_tensor_cores(X) and _kernels() is not None
+    return name not in _failed and has_tensor_cores(X) and triton_kernels() is not None
 
 
-def try_fused(function: Any) -> Any | None:
+def try_fused(function: Any, name: str = FEATURES) -> Any | None:
     """What the function returns, or None, with a warning, where Triton fails."""
-    global _failed
     try:
         return function()
     except Unfit:
         return None
     except Exception as error:  # Triton raises many types
-        _failed = "memory" not in str(error).lower()
+        if "memory" not in str(error).lower():
+            _failed.add(name)
         warn(
-            f"a Triton kernel failed ({type(error).__name__}: {error}); features are computed in "
+            f"a Triton kernel failed ({type(error).__name__}: {error}); {name} are computed in "
             "several steps instead",
             RuntimeWarning,
         )
         return None
 
 
-def _check_memberships(members: Members) -> None:
+def check_memberships(members: Members) -> None:
     """Raise Unfit unless memberships are labels of points of equal weight, and not too many."""
     hard = 0 < len(members.codes) <= _PARTITIONS and all(w is None for w in members.weights)
     if not hard or members.shape[1] > _CLUSTERS:
@@ -341,7 +342,7 @@ def _one(parts: list[Any]) -> Any:
 
 
 @cache
-def _kernels() -> Any:
+def triton_kernels() -> Any:
     """The module of kernels, or None without Triton."""
     try:
         from . import _triton
