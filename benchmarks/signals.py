@@ -29,6 +29,8 @@ LONG = {
     "consensus": "consensus {large} -c x,y,z -l u,v,w -k 3 --lift exact --out {folder}/found.csv",
     "majority": "consensus {large} --labels-only -l u,v,w,x -k 3 --method majority "
     "--out {folder}/found.csv",
+    "permuted": "significance {large} -c x,y,z -l u,v",
+    "profile": "profile {large} -c x,y,z -l u,v --lift fourier --bandwidths 30",
     "page": "report {large} -c x,y,z -l u,v --lift exact --out {folder}/page.html",
     "demo": "demo --out {folder}/page.html",
 }

@@ -92,7 +92,7 @@ def _in_ensemble(call: Call) -> Call:
 
 
 def _fitted(X: Any, partitions: Any = (A, B)) -> list[Any]:
-    model = lc.LiftedConsensus(3, clusterer="hac", random_state=0)
+    model = lc.LiftedConsensus(3, method="lift_hac", random_state=0)
     model.fit(X, partitions=None if partitions is None else list(partitions))
     shares = np.asarray(model.predict_proba(X))  # also of a dask array
     return [model.consensus_, co_membership(model.predict(X)), np.sort(shares, axis=1)]
@@ -297,7 +297,7 @@ CALLS: dict[str, list[Call]] = {
         Call("kind", lambda v: lc.base_partitions(X, 3, v)),
         Call("linkage", lambda v: lc.consensus([A, B], 3, X, method="lift_hac", method_options={"linkage": v})),
         Call("method of a report", lambda v: lc.make_report({"a": A, "b": B}, X, method=v)),
-        Call("clusterer", lambda v: lc.LiftedConsensus(3, clusterer=v).fit(X, partitions=[A, B])),
+        Call("method of LiftedConsensus", lambda v: lc.LiftedConsensus(3, method=v).fit(X, partitions=[A, B])),
         Call("base", lambda v: lc.LiftedConsensus(3, base=v).fit(X)),
         Call("lift of ClusterLifter", lambda v: lc.ClusterLifter(3, lift=v).fit(X)),
     ],
@@ -331,7 +331,7 @@ CALLS: dict[str, list[Call]] = {
         Call("diverse_subset", lambda p: lc.diverse_subset(p, 1, X).matrix),
         Call("stability", lambda p: lc.stability(X, p, reference=A, lift=lc.Fourier(8), rng=0).clusters),
         Call("resolution_tree", lambda p: _tree(X, p)[:2]),
-        Call("LiftedConsensus", lambda p: lc.LiftedConsensus(3, clusterer="hac").fit(X, partitions=p).consensus_, takes=lambda name: name != "nothing"),
+        Call("LiftedConsensus", lambda p: lc.LiftedConsensus(3, method="lift_hac").fit(X, partitions=p).consensus_, takes=lambda name: name != "nothing"),
     ],
     "masses": [
         Call("emd from", lambda a: lc.emd(a, [2.0, 2.0], [[0.0, 1.0], [2.0, 0.0]])),

@@ -12,7 +12,7 @@ import liftcluster.io.anndata
 from liftcluster._util import memory as _memory
 from liftcluster._util.memory import available_memory, check_memory, gibibytes
 from liftcluster.cli import main
-from liftcluster.estimators import ClusterLifter
+from liftcluster.estimators import ClusterLifter, checks
 from liftcluster.io import InputError, read_clusterings
 from liftcluster.viz.layout import project_points
 
@@ -50,14 +50,11 @@ HUGE = {
 def lift_all(points):
     lifter = ClusterLifter(n_components=2000).fit(X)
     lifter.lift_ = lc.make_lift(X, lift=lc.Fourier(2000), rng=0)
-    liftcluster.estimators.validate_data, original = (
-        lambda *args, **kwargs: points,
-        liftcluster.estimators.validate_data,
-    )
+    checks.validate_data, original = lambda *args, **kwargs: points, checks.validate_data
     try:
         lifter.transform(points)
     finally:
-        liftcluster.estimators.validate_data = original
+        checks.validate_data = original
 
 
 @pytest.mark.parametrize("name", HUGE)

@@ -26,7 +26,7 @@ KMEANS = KMeans(3, n_init=1, random_state=0).fit(X).labels_
 WARD = AgglomerativeClustering(3).fit(X).labels_
 COMPLETE = AgglomerativeClustering(4, linkage="complete").fit(X).labels_
 COLUMNS = ["--columns", "a,b,c,d"]
-READERS = ["compare", "consensus", "stability", "choose", "tree", "drift", "summarise", "report"]
+READERS = ["compare", "consensus", "significance", "profile", "stability", "choose", "tree", "drift", "summarise", "report"]  # fmt: skip
 # The command with the fewest imports, for tests that start a process.
 BY_LABELS = "--labels-only -l kmeans,ward -k 3 --method majority"
 

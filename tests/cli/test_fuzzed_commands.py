@@ -19,7 +19,7 @@ from support.amount import IS_LONG, examples
 
 fuzzed = settings(max_examples=examples(60), derandomize=not IS_LONG)
 
-COMMANDS = ["compare", "consensus", "stability", "choose", "tree", "drift", "report", "demo", "measures", "methods", "dance", ""]  # fmt: skip
+COMMANDS = ["compare", "consensus", "stability", "choose", "tree", "drift", "summarise", "significance", "profile", "report", "demo", "measures", "methods", "dance", ""]  # fmt: skip
 FLAGS = ["--json", "--quiet", "--verbose", "--debug", "--standardize", "--labels-only", "--help", "--version", "-q", "--", "-"]  # fmt: skip
 VALUES = {
     "--labels": ["u,v", "u", "u,v,w", "u,u", "", ",", "*", "x*", "no", '"u', "u\n"],
@@ -42,6 +42,10 @@ VALUES = {
     "--out": ["-", "found.csv", "page.html", "gone/found.csv", ".", "/dev/full", "found.xls", "mine.csv", "x" * 300],
     "--page": ["page.html", "page.pdf", "gone/page.html", "mine.csv"],
     "--reference": ["u", "no", ""],
+    "--n-permutations": ["3", "0", "x"],
+    "--bandwidths": ["3", "1", "0.5,2", "0,1", "-1", "nan", "1e-320,1e308", "x", ","],
+    "--measure": ["lift_kd", "vi", "cdistance", "no"],
+    "--n": ["1", "9", "0", "x"],
     "--n-splits": ["3", "0", "x"],
     "--title": ["", "</title><script>", "\u202e", "x" * 5000, "\udcff"],
     "--consensus": ["2", "auto", "x"],
@@ -63,6 +67,8 @@ def arguments(draw):
     if usual and command == "drift":
         file = draw(st.sampled_from([["mine.csv", "mine.csv", "-l", "u"], ["mine.csv"] * 2]))
         file = [*file, "-c", "x,y", "--n-splits", "3"]
+    if usual and command == "significance":
+        file = [*file, "--n-permutations", "9"]
     options = [word for pair in draw(st.lists(option, max_size=4)) for word in pair]
     flags = draw(st.lists(st.sampled_from(FLAGS), max_size=2))
     noise = draw(st.lists(st.text(max_size=5), max_size=1)) if not usual else []

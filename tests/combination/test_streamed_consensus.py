@@ -373,8 +373,8 @@ def test_points_cannot_be_assigned_with_an_exact_lift_or_without_lift():
 def test_estimator_accepts_out_of_core_points(tmp_path):
     X, _, parts = problem()
     stored = as_hdf5(tmp_path, "X", X)
-    model = lc.LiftedConsensus(4, clusterer="hac", random_state=0).fit(stored, partitions=parts)
-    expected = lc.LiftedConsensus(4, clusterer="hac", random_state=0).fit(X, partitions=parts)
+    model = lc.LiftedConsensus(4, method="lift_hac", random_state=0).fit(stored, partitions=parts)
+    expected = lc.LiftedConsensus(4, method="lift_hac", random_state=0).fit(X, partitions=parts)
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     np.testing.assert_array_equal(model.predict(stored), model.labels_)
     np.testing.assert_array_equal(expected.predict(stored), model.labels_)

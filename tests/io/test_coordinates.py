@@ -115,6 +115,20 @@ def test_ids_and_labels_of_a_file_are_left_out_and_named(tmp_path, write):
     assert chosen.columns == ["customer_id", "kmeans_2"]
 
 
+@pytest.mark.parametrize(
+    "name", ["consensus_confidence", "consensus_margin", "consensus_memberships_0", "u_stability"]
+)
+def test_what_was_appended_to_a_table_is_no_coordinate(tmp_path, name):
+    path = tmp_path / "mine.csv"
+    rows = "\n".join(f"{x},{i % 3},{i % 2},{x / 2}" for i, x in enumerate(FLOATS))
+    path.write_text(f"x,u,consensus,{name}\n{rows}")
+    found = read_clusterings(path, labels=["u"])
+    assert found.columns == ["x"]
+    assert f"{name} (a result of liftcluster)" in found.notes[0]
+    path.write_text(f"x,w,team,{name}\n{rows}")  # without what it is a result about
+    assert read_clusterings(path, labels=["w", "team"]).columns == ["x", name]
+
+
 def test_missing_integers_do_not_hide_an_id(tmp_path):
     path = tmp_path / "mine.csv"
     rows = [f"{'' if i == 5 else f'{i}.0'},{i % 7},{i % 3}" for i in range(30)]

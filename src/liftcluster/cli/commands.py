@@ -1,4 +1,4 @@
-"""The commands: compare, consensus, summarise and report, those about trust, some without files.
+"""The commands: compare, consensus, summarise and report; others are in their own modules.
 
 They import the library when they run, so that help and errors in arguments do not wait for it.
 """
@@ -18,6 +18,7 @@ from ..io import InputError, check_target
 from . import options as o
 from .application import EXIT_CODES
 from .application import app as app
+from .pair_commands import PAIR_COMMANDS
 from .reading import check_out, files_read, read_input
 from .running import run
 from .summarising import summarise_command
@@ -172,7 +173,7 @@ def consensus_command(
         print(f"liftcluster: {hint}", file=sys.stderr)
 
 
-for _name, _command in TRUST_COMMANDS.items():
+for _name, _command in (PAIR_COMMANDS | TRUST_COMMANDS).items():
     app.command(_name, epilog=EXIT_CODES)(_command)
 
 

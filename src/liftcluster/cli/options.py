@@ -43,24 +43,6 @@ Points = Annotated[
         readable=False,  # the reader of files has better messages
     ),
 ]
-First = Annotated[
-    Path,
-    typer.Argument(
-        metavar="OLD",
-        help="The first sample: CSV or TSV (also .gz), Parquet, npy, npz or h5ad; - is stdin.",
-        show_default=False,
-        readable=False,
-    ),
-]
-Second = Annotated[
-    Path,
-    typer.Argument(
-        metavar="NEW",
-        help="The second sample, with the same coordinates.",
-        show_default=False,
-        readable=False,
-    ),
-]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
@@ -172,6 +154,16 @@ Measures = Annotated[
         "--measures",
         "--measure",
         help="Distances, separated by commas; `liftcluster measures` lists them.",
+        autocompletion=_complete(MEASURES),
+        show_default=False,
+    ),
+]
+Measure = Annotated[
+    str | None,
+    typer.Option(
+        "--measure",
+        help="Distance between clusterings; `liftcluster measures` lists them. Default: lift_emd, "
+        "or vi with --labels-only.",
         autocompletion=_complete(MEASURES),
         show_default=False,
     ),
@@ -327,6 +319,10 @@ def as_reading(missing: str, encoding: str | None, decimal: str | None) -> Readi
 
 def as_measures(values: list[str] | None) -> list[str]:
     return [check_choice(name, MEASURES, "--measures") for name in names_of(values)]
+
+
+def as_measure(name: str | None, labels_only: bool) -> str:
+    return check_choice(name or ("vi" if labels_only else "lift_emd"), MEASURES, "--measure")
 
 
 def as_method(name: str) -> str:

@@ -25,10 +25,15 @@ from .running import visible
 
 if TYPE_CHECKING:
     from ..comparison.drifting import Drift
+    from ..comparison.permutation import Significance
+    from ..comparison.profile import Profile
     from ..comparison.resampling.choosing import Choice
     from ..comparison.resampling.resolutions import ResolutionTree
 
 _WIDE = 120  # columns without a terminal
+_PARTS = 5  # of a consensus cluster that are listed
+_BAR = 30  # letters of the longest bar
+_SHOWN = 5e-5  # the smallest distance that is not 0.0000
 
 
 def make_console() -> Console:
@@ -94,7 +99,7 @@ def show_consensus(console: Console, found: Consensus, verbose: bool) -> None:
         parts = [f"{visible(c)} of {visible(p)} ({share:.0%})" for p, c, share in made_of]
         most = [part for part, (_, _, share) in zip(parts, made_of, strict=True) if share >= 0.5]
         sure = found.confidence[found.labels == j].mean()
-        table.add_row(str(j), f"{sizes[j]:,}", f"{sure:.2f}", Text(", ".join(most or parts[:1])))
+        table.add_row(str(j), f"{sizes[j]:,}", f"{sure:.2f}", Text(_listed(most or parts[:1])))
     console.print(table)
     console.print(describe_distances(found))
     if r := len(found.overruled):
@@ -103,6 +108,11 @@ def show_consensus(console: Console, found: Consensus, verbose: bool) -> None:
         console.print(f"the number of clusters was chosen by {found.curve.criterion}")
     if verbose:
         show_lift(console, found.representation)
+
+
+def _listed(parts: list[str]) -> str:
+    more = len(parts) - _PARTS
+    return ", ".join(parts[:_PARTS]) + (f" and {more} more" if more > 0 else "")
 
 
 def show_stability(console: Console, found: Stability) -> None:
@@ -171,6 +181,64 @@ def show_drift(console: Console, found: Drift, moves: Comparison) -> None:
     console.print(Text(f"What became of the clusters of {first} in {second}", style="bold"))
     for line in moves.summary():
         console.print(Text(f"  {visible(line)}"))
+
+
+def show_significance(console: Console, found: Significance, names: tuple[str, str]) -> None:
+    first, second = map(visible, names)
+    p, least = found.p_value, 1 / (1 + len(found.null))
+    bound = " (the least that so many permutations can give)" if p == least else ""
+    console.print(Text(f"p = {p:.3g}{bound}: small if {first} and {second} are related"))
+    table = Table("measure", title="Distance of the clusterings")
+    for column in ("between them", "to labels at random", "z", "adjusted for chance"):
+        table.add_column(column, justify="right")
+    by_chance = f"{found.null.mean():.4f} ± {found.null.std():.4f}"
+    table.add_row(
+        found.measure,
+        str(Estimate(found.value)),
+        by_chance,
+        f"{found.z:.1f}",
+        f"{found.adjusted:.3f}",
+    )
+    console.print(table)
+
+
+def show_profile(console: Console, found: Profile, names: tuple[str, str]) -> None:
+    first, second = map(visible, names)
+    table = Table(title=Text(f"{found.measure} between {first} and {second}"))
+    for column in ("bandwidth", "of the median", "distance"):
+        table.add_column(column, justify="right")
+    table.add_column("")
+    errors = [None] * len(found.values) if found.errors is None else found.errors
+    largest = float(found.values.max())
+    for h, value, error in zip(found.bandwidths, found.values, errors, strict=True):
+        table.add_row(
+            f"{h:.4g}",
+            f"{h / found.median:.2g}" if found.median > 0 else "",
+            str(Estimate(float(value), error)),
+            _bar(float(value) / max(largest, _SHOWN), console.encoding),
+        )
+    console.print(table)
+    if largest >= _SHOWN:
+        console.print(
+            f"half of the largest distance remains up to the bandwidth {found.scale:.4g}; the "
+            f"median distance between points is {found.median:.4g}"
+        )
+    else:
+        console.print("they are in the same places at every bandwidth")
+
+
+def profile_columns(found: Profile) -> dict[str, Any]:
+    """The columns that are written: bandwidths, distances, and errors if they are known."""
+    columns = {"bandwidth": found.bandwidths, found.measure: found.values}
+    return columns if found.errors is None else columns | {"standard_error": found.errors}
+
+
+def _bar(share: float, encoding: str) -> str:
+    """A bar for a share from 0 to 1, in eighths of letters where the terminal has them."""
+    if not encoding.lower().startswith("utf"):
+        return "#" * round(_BAR * share)
+    whole, eighths = divmod(round(8 * _BAR * share), 8)
+    return "█" * whole + ("", *"▏▎▍▌▋▊▉")[eighths]
 
 
 def consensus_as_dict(found: Consensus, read: Clusterings, out: str | None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..comparison.diversity import DiverseSubset
 
+_CHOSEN = 5  # clusterings by default
 _METHODS = ("farthest", "medoids")
 
 
@@ -31,7 +32,16 @@ def summarise_command(
     encoding: o.Encoding = None,
     decimal: o.Decimal = None,
     labels_only: o.LabelsOnly = False,
-    n: Annotated[int, typer.Option("--n", "-n", help="How many clusterings to choose.", min=1)] = 5,
+    n: Annotated[
+        int | None,
+        typer.Option(
+            "--n",
+            "-n",
+            help="How many clusterings to choose. Default: 5, of fewer than ten half of them.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
     method: Annotated[
         str,
         typer.Option(
@@ -40,15 +50,7 @@ def summarise_command(
             autocompletion=lambda: list(_METHODS),
         ),
     ] = "farthest",
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            help="Distance between clusterings; `liftcluster measures` lists them. Default: "
-            "lift_emd, or vi with --labels-only.",
-            autocompletion=lambda: list(o.MEASURES),
-            show_default=False,
-        ),
-    ] = None,
+    measure: o.Measure = None,
     kernel: o.Kernel = "gaussian",
     bandwidth: o.Bandwidth = "median",
     lift: o.Lift = "auto",
@@ -69,24 +71,23 @@ def summarise_command(
     * `liftcluster summarise labels.csv --labels '*' --labels-only --measure vi`
     """
     check_choice(method, _METHODS, "--method")
-    if measure is not None:
-        check_choice(measure, o.MEASURES, "--measure")
+    by = o.as_measure(measure, labels_only)
     how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
     read = read_input(
         points, columns, labels, labels_file, memberships, id, standardize, labels_only, how
     )
-    if n > len(read.partitions):
-        raise InputError(f"--n {n} is more than the {len(read.partitions)} clusterings")
+    m = len(read.partitions)
+    if n is not None and n > m:
+        raise InputError(f"--n {n} is more than the {m} clusterings")
     from .._util.progress import busy
     from ..comparison.diversity import diverse_subset
     from . import showing
 
-    by = measure or ("vi" if labels_only else "lift_emd")
-    with busy(f"comparing {len(read.partitions)} clusterings"):
+    with busy(f"comparing {m} clusterings"):
         found = diverse_subset(
             read.partitions,
-            n,
+            n or min(_CHOSEN, (m + 1) // 2),
             read.X,
             method=method,  # type: ignore[arg-type]
             measure=by,  # type: ignore[arg-type]

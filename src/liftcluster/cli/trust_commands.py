@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..io import InputError, check_target, write_columns
+from ..io import InputError, check_target
 from . import options as o
 from .reading import check_out, files_read, read_runs, read_samples
 
@@ -21,6 +21,25 @@ if TYPE_CHECKING:
 
 _PICTURES = (".svg", ".png", ".pdf")
 _STARTS = 10  # of k-means: what differs between starts would hide drift
+
+_Old = Annotated[
+    Path,
+    typer.Argument(
+        metavar="OLD",
+        help="The first sample: CSV or TSV (also .gz), Parquet, npy, npz or h5ad; - is stdin.",
+        show_default=False,
+        readable=False,
+    ),
+]
+_New = Annotated[
+    Path,
+    typer.Argument(
+        metavar="NEW",
+        help="The second sample, with the same coordinates.",
+        show_default=False,
+        readable=False,
+    ),
+]
 
 
 def stability_command(
@@ -89,8 +108,8 @@ def stability_command(
     writing.check_append(append, out, read, [f"{name}_stability" for name in read.partitions])
     with busy(f"comparing {len(read.partitions)} clusterings"):
         found = stability(read.X, read.partitions, reference=reference, progress=False, **lifting)
-        if page is not None:
-            _write_page(page, found, read, lifting)
+    if page is not None:
+        _write_page(page, found, read, lifting)
     showing.show_notes(read, quiet)
     table = writing.columns_of_stability(found, read, str(found.name) if append else "")
     writing.write_results(out, read, table, append)
@@ -226,8 +245,8 @@ def tree_command(
 
 
 def drift_command(
-    old: o.First,
-    new: o.Second,
+    old: _Old,
+    new: _New,
     columns: o.Columns = None,
     labels: o.Labels = None,
     id: Annotated[
@@ -291,7 +310,7 @@ def drift_command(
     first, second = samples
     if labels is not None and len(first.partitions) != 1:
         raise InputError("give --labels one column, which both files have")
-    names = (old.stem, new.stem) if old.stem != new.stem else (str(old), str(new))
+    names = _names_of_samples(old, new)
     from ..comparison.comparing import compare
     from ..comparison.drifting import drift
     from . import showing, writing
@@ -302,11 +321,11 @@ def drift_command(
     )
     for read in samples:
         showing.show_notes(read, quiet)
-    if out is not None and out != "-":
-        write_columns(out, writing.columns_of_samples(found, samples, names))
+    if out is not None:
+        writing.write_table(out, writing.columns_of_samples(found, samples, names))
     if out == "-":
-        writing.show_csv(writing.columns_of_samples(found, samples, names))
-    elif json:
+        return
+    if json:
         values = found.to_dict() | {"names": names, "moves": moves.summary()}
         showing.show_json(values | {"columns": first.columns, "out": out})
     else:
@@ -320,6 +339,12 @@ TRUST_COMMANDS: dict[str, Callable[..., None]] = {
     "tree": tree_command,
     "drift": drift_command,
 }
+
+
+def _names_of_samples(old: Path, new: Path) -> tuple[str, str]:
+    """The names of the files without endings, unless these are the same."""
+    first, second = ("stdin" if str(file) == "-" else file.stem for file in (old, new))
+    return (first, second) if first != second else (str(old), str(new))
 
 
 def _source(samples: list[Clusterings], n_clusters: int | None) -> Any:

@@ -75,5 +75,4 @@ def consensus_columns(found: Consensus, read: Clusterings, append: bool) -> dict
 
 
 def make_page(partitions: Mapping[str, Any], X: Any, **options: Any) -> Any:
-    with busy("making the page"):
-        return make_report(partitions, X, **options)
+    return make_report(partitions, X, **options)  # which shows its progress

@@ -42,10 +42,16 @@ def write_results(
             show_appended(read.table, columns)
         else:
             append_columns(read.table, out, columns)
-    elif out == "-":
-        show_csv(ids_of(read) | columns)
+    else:
+        write_table(out, ids_of(read) | columns)
+
+
+def write_table(out: str | None, columns: Mapping[str, Any]) -> None:
+    """Write a table to --out, if it is given."""
+    if out == "-":
+        show_csv(columns)
     elif out is not None:
-        write_columns(out, ids_of(read) | columns)
+        write_columns(out, columns)
 
 
 def show_csv(columns: Mapping[str, Any]) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._util.arrays import namespace, on_device
+from .._util.arrays import from_device, namespace, on_device
 from .._util.typing import FloatArray, IntArray, Points
-from ..lifts.base import Lift
+from ..lifts.base import FeatureLift, Lift
+from ..representation.representation import Representation
 from ..streaming.passes import check_holds_labels, map_points
 from ..streaming.sources import is_streamed
 
@@ -43,3 +44,40 @@ def shares_of_scores(scores: FloatArray) -> FloatArray:
     some = total > 0
     shares = positive / xp.where(some, total, xp.ones_like(total))
     return xp.where(some, shares, xp.full_like(shares, 1 / scores.shape[1]))
+
+
+def mean_silhouette(rep: Representation | None, centres: FloatArray | None, X: Points) -> float:
+    """Mean simplified silhouette of points in the lifted space, by the clusters they score best in.
+
+    From the angles between lifted points and centres: all are scaled to unit length.
+    """
+    if rep is None or rep.lift is None or centres is None:
+        raise ValueError("the score needs a consensus that was fitted with X, and its lift")
+    if len(centres) == 1:
+        return 0.0
+    lift = rep.lift
+    lengths = np.linalg.norm(centres, axis=1)
+
+    def silhouettes(block: Points) -> FloatArray:
+        scores = np.asarray(from_device(lift.scores(block, centres)))
+        own, rows = scores.argmax(axis=1), np.arange(len(scores))
+        norms = np.sqrt(np.maximum(_squared_norms(lift, block), 0.0))
+        cosines = scores / np.maximum(np.outer(norms, lengths), np.finfo(float).tiny)
+        D = np.sqrt(np.clip(2 - 2 * cosines, 0.0, None))
+        a = D[rows, own]
+        D[rows, own] = np.inf
+        b = D.min(axis=1)
+        largest = np.maximum(a, b)
+        return np.divide(b - a, largest, out=np.zeros(len(a)), where=largest > 0)
+
+    return float(np.asarray(map_points(silhouettes, X)).mean())
+
+
+def _squared_norms(lift: Lift, X: Points) -> FloatArray:
+    """κ(x, x); ‖φ(x)‖² where the lift has no kernel."""
+    points = lift.points(X)
+    kernel = getattr(lift, "kernel", None)
+    if kernel is not None:
+        return np.asarray(kernel.diagonal(points))
+    assert isinstance(lift, FeatureLift)
+    return lift.squared_norms(points)

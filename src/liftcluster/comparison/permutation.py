@@ -72,6 +72,17 @@ class Significance:
         expected = self.null.mean()
         return float(1 - self.value / expected) if expected > 0 else 1.0
 
+    def to_dict(self) -> dict[str, Any]:
+        """Values that JSON can hold."""
+        return {
+            "measure": self.measure,
+            "value": self.value,
+            "p_value": self.p_value,
+            "z": self.z,
+            "adjusted": self.adjusted,
+            "null": self.null.tolist(),
+        }
+
     def __str__(self) -> str:
         return (
             f"{self.measure} = {self.value:.4f}, for labels at random {self.null.mean():.4f} ± "

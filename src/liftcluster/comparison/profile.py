@@ -47,6 +47,17 @@ class Profile:
         """How far the difference reaches: the widest bandwidth with half of the largest value."""
         return float(self.bandwidths[self.values >= self.values.max() / 2].max())
 
+    def to_dict(self) -> dict[str, Any]:
+        """Values that JSON can hold."""
+        return {
+            "measure": self.measure,
+            "median": self.median,
+            "scale": self.scale,
+            "bandwidths": self.bandwidths.tolist(),
+            "values": self.values.tolist(),
+            "errors": None if self.errors is None else self.errors.tolist(),
+        }
+
     def plot(self, ax: Any = None) -> Any:
         """Draw it: see :func:`liftcluster.plot.profile`."""
         from ..viz.plot import profile as draw

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._util.typing import Array, FloatArray, IntArray
 from ..partitions.partition import Partition
-from .coordinates import ROW_NUMBERS, not_coordinates
+from .coordinates import ROW_NUMBERS, appended_results, not_coordinates
 from .csv_files import TextFormat, TextTable
 from .formats import open_table
 from .gaps import KeptRows, Missing, without_gaps
@@ -252,6 +252,7 @@ def _choose_points(
         return chosen
     numeric = main.table.default_points(taken)
     left_out = not_coordinates(main.table.first_integers(numeric), labels)
+    left_out |= appended_results(numeric, main.table.names)
     if len(left_out) == len(numeric):  # numbers of the rows are better than nothing
         left_out = {name: kind for name, kind in left_out.items() if kind != ROW_NUMBERS}
     chosen = [name for name in numeric if name not in left_out]

@@ -1,4 +1,4 @@
-"""Which numeric columns are no coordinates by default: ids and labels of other clusterings."""
+"""Which numeric columns are no coordinates by default: ids, labels, and results of this package."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ _LABELS = {
 _BESIDE_LABELS = {"id", "pred", "predicted", "true", "final", "res", "resolution", "k", "run"}
 # Columns that are numbered for want of a name are no siblings of one that holds labels.
 _GENERIC = {"col", "column", "var", "variable", "dim", "feature", "attr", "attribute", "field"}
+_APPENDED = re.compile(
+    r"(?P<consensus>consensus)_(confidence|margin|memberships_\d+)|(?P<run>.+)_stability"
+)
 
 
 def not_coordinates(integers: Mapping[str, FloatArray], labels: Collection[str]) -> dict[str, str]:
@@ -64,6 +67,20 @@ def not_coordinates(integers: Mapping[str, FloatArray], labels: Collection[str])
         elif _counts_rows(values):
             found[name] = ROW_NUMBERS
     return found
+
+
+def appended_results(numeric: Collection[str], names: Collection[str]) -> dict[str, str]:
+    """Columns that ``--append`` has written beside one of the table, such as its stability.
+
+    >>> appended_results(["x", "consensus_margin", "a_stability"], ["x", "a", "a_stability"])
+    {'a_stability': 'a result of liftcluster'}
+    """
+    found = {name: match for name in numeric if (match := _APPENDED.fullmatch(name))}
+    return {
+        name: "a result of liftcluster"
+        for name, match in found.items()
+        if (match["run"] or match["consensus"]) in names
+    }
 
 
 def _is_id(name: str, values: FloatArray) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 from ..._util.arrays import from_device
 from ..._util.checks import check_choice, check_count, checked_keywords
 from ..._util.names import MethodName
+from ..._util.progress import busy
 from ..._util.typing import BandwidthLike, FloatArray, IntArray, Points, RngLike
 from ..._util.validation import as_points, check_same_length, make_rng
 from ...combination import combining
@@ -155,7 +156,7 @@ def report_about(
         if consensus is not None:
             # The default bandwidth of consensus is finer, but it is judged at this one.
             default = isinstance(lifting["bandwidth"], str) and lifting["bandwidth"] == JUDGED_AT
-            combined = combining.consensus(
+            combined = busy("combining the clusterings")(combining.consensus)(
                 named,
                 consensus,
                 X,

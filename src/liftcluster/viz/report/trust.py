@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._util.progress import busy
 from ..._util.typing import FloatArray, Points
 from ...comparison.resampling.assessing import has_coordinates, stability
 from ...comparison.resampling.resolutions import (
@@ -59,6 +60,7 @@ class Trust:
     tree: ResolutionTree | None
 
 
+@busy("stability of the clusters")
 def assess_trust(
     partitions: Mapping[str, Partition],
     X: Points,
