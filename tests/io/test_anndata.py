@@ -184,6 +184,7 @@ def test_results_survive_an_h5ad_round_trip(cells, tmp_path):
         (lambda c: lc.anndata.consensus(c, "leiden", 3), TypeError, "keys must be a list"),
         (lambda c: lc.anndata.consensus(c, 3, 3), TypeError, "keys must be a list of keys, which"),
         (lambda c: lc.anndata.consensus(c, ["ward", 3], 3), TypeError, "keys must be a list"),
+        (lambda c: lc.anndata.choose(c, (k for k in c.obs)), TypeError, "keys must be a list"),
         (lambda c: lc.anndata.consensus(c, [], 3), ValueError, "keys is empty"),
         (
             lambda c: lc.anndata.consensus(c, ["ward", "w*"], 3),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -119,7 +119,9 @@ def expand_keys(adata: Any, keys: Any, written: str | None = None) -> list[str]:
             'keys must be a list of keys, or a pattern such as "leiden_*"; got one key: write '
             f"[{keys!r}, ...]"
         )
-    given = [keys] if isinstance(keys, str) else list(keys) if isinstance(keys, Iterable) else None
+    given = (
+        [keys] if isinstance(keys, str) else list(keys) if isinstance(keys, Collection) else None
+    )
     if given is None or not all(isinstance(key, str) for key in given):
         raise TypeError(f"keys must be a list of keys, which are strings; got {keys!r}")
     if not given:
