@@ -81,19 +81,15 @@ for line in found.summary():
 
 lc.anndata.consensus(tissue, maps[:3], k, use_rep="spatial", rng=0)
 
-fig, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
-shown = {
-    "witness: layers and k-means": found.witness(),
-    "consensus": tissue.obs["consensus"].cat.codes,
-    "confidence": tissue.obs["consensus_confidence"],
-}
-for ax, (title, values) in zip(axes, shown.items(), strict=True):
-    dots = ax.scatter(
-        *positions.T, c=values, cmap="viridis" if title == "consensus" else "magma", s=26
-    )
-    ax.set(title=title, aspect="equal", xticks=[], yticks=[])
-    if title != "consensus":
-        fig.colorbar(dots, ax=ax)
+fig, axes = plt.subplots(1, 3, figsize=(13, 3.6), layout="constrained")
+lc.anndata.plot.difference(
+    tissue, "layers", "genes, k-means", basis="spatial", ax=axes[0], **options
+)
+axes[1].scatter(*positions.T, c=tissue.obs["consensus"].cat.codes, cmap="viridis", s=26)
+axes[1].set(title="consensus", xticks=[], yticks=[])
+lc.anndata.plot.confidence(tissue, basis="spatial", ax=axes[2])
+for ax in axes:
+    ax.set_aspect("equal")
 plt.show()
 
 # %%

@@ -59,6 +59,7 @@ def test_every_public_function_has_an_example(name):
 
 FUNCTIONS = [getattr(lc, n) for n in lc.__all__ if inspect.isfunction(getattr(lc, n))]
 FUNCTIONS += [getattr(getattr(lc, m), n) for m in sorted(MODULES) for n in getattr(lc, m).__all__]
+FUNCTIONS += [getattr(lc.anndata.plot, n) for n in lc.anndata.plot.__all__]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f"{f.__module__}.{f.__name__}")

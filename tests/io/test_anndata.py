@@ -83,26 +83,56 @@ def test_distance_matrix_is_a_data_frame_with_the_keys(cells):
 
 def test_consensus_is_stored_by_scverse_conventions(cells):
     keys = ["leiden", "cell_type", "ward"]
-    assert lc.anndata.consensus(cells, keys, 3, rng=0, key_added="agreed") is None
-    expected = lc.consensus({k: cells.obs[k] for k in keys}, 3, cells.obsm["X_pca"], rng=0)
+    by = {"method": "lift_km", "rng": 0}  # whose margins are not those of the labels alone
+    found = lc.anndata.consensus(cells, keys, 3, key_added="agreed", **by)
+    expected = lc.consensus({k: cells.obs[k] for k in keys}, 3, cells.obsm["X_pca"], **by)
+    assert np.abs(expected.margin - expected.confidence).max() > 0.1
+    np.testing.assert_array_equal(found.labels, expected.labels)
     assert isinstance(cells.obs["agreed"].dtype, pd.CategoricalDtype)
+    assert list(cells.obs["agreed"].cat.categories) == ["0", "1", "2"]
     assert cells.obs["agreed"].tolist() == [str(label) for label in expected.labels]
     np.testing.assert_allclose(cells.obs["agreed_confidence"], expected.confidence)
+    np.testing.assert_allclose(cells.obs["agreed_margin"], expected.margin)
     np.testing.assert_allclose(cells.obsm["agreed_memberships"], expected.memberships)
     assert cells.uns["agreed"]["params"]["use_rep"] == "X_pca"
     assert list(cells.uns["agreed"]["params"]["keys"]) == keys
     assert cells.uns["agreed"]["mean_distance"] == pytest.approx(expected.mean_distance)
     assert cells.uns["agreed"]["label_distance"] == pytest.approx(expected.label_distance)
-    np.testing.assert_array_equal(cells.uns["agreed"]["overruled"], expected.overruled)
 
 
-def test_copy_does_not_modify_the_original(cells):
-    before = cells.copy()
-    made = lc.anndata.consensus(cells, ["leiden", "ward"], 3, rng=0, copy=True)
-    assert "consensus" in made.obs
-    assert list(cells.obs) == list(before.obs)
-    assert list(cells.obsm) == list(before.obsm)
-    assert dict(cells.uns) == {}
+@pytest.mark.filterwarnings("ignore:the consensus is farther")
+def test_overruled_cells_are_a_column_and_a_number():
+    """The last cell lies in the second group, but both clusterings put it into the first."""
+    X = np.r_[np.linspace(0, 1, 10), np.linspace(9, 10, 10), 9.5][:, None]
+    cells = anndata.AnnData(X)
+    cells.obs["u"] = ["a"] * 10 + ["b"] * 10 + ["a"]
+    cells.obs["v"] = ["a"] * 10 + ["b"] * 9 + ["c", "a"]
+    lc.anndata.consensus(cells, ["u", "v"], 2, method="lift_km", bandwidth=2.0, rng=0)
+    assert cells.obs["consensus_overruled"].tolist() == [False] * 20 + [True]
+    assert cells.uns["consensus"]["overruled"] == 1
+
+
+EVERY_RESULT = {
+    "compare": lambda c, **key: lc.anndata.compare(c, "leiden", "ward", **key),
+    "distance_matrix": lambda c, **key: lc.anndata.distance_matrix(c, ["leiden", "ward"], **key),
+    "consensus": lambda c, **key: lc.anndata.consensus(c, ["leiden", "ward"], 3, rng=0, **key),
+    "stability": lambda c, **key: lc.anndata.stability(c, ["leiden", "ward"], rng=0, **key),
+    "choose": lambda c, **key: lc.anndata.choose(c, ["ward", "leiden"], rng=0, **key),
+    "resolution_tree": lambda c, **key: lc.anndata.resolution_tree(c, ["ward", "leiden"], **key),
+    "drift": lambda c, **key: lc.anndata.drift(c, "day", "ward", n_splits=3, **key),
+}
+
+
+@pytest.mark.parametrize("name", sorted({*lc.anndata.__all__} - {"report"}))
+def test_every_result_is_returned_and_stored_unless_there_is_no_key(cells, name):
+    cells.obs["day"] = ["one", "two"] * 30
+    columns, blocks = list(cells.obs), list(cells.obsm)
+    assert EVERY_RESULT[name](cells, key_added=None) is not None
+    assert (list(cells.obs), list(cells.obsm), dict(cells.uns)) == (columns, blocks, {})
+    assert EVERY_RESULT[name](cells) is not None
+    assert len(cells.uns) == 1
+    assert EVERY_RESULT[name](cells, key_added="mine") is not None
+    assert "params" in cells.uns["mine"]
 
 
 def test_results_survive_an_h5ad_round_trip(cells, tmp_path):
@@ -120,7 +150,8 @@ def test_results_survive_an_h5ad_round_trip(cells, tmp_path):
     assert read.uns["difference"]["values"] == pytest.approx(cells.uns["difference"]["values"])
     assert list(read.uns["difference"]["moves"]) == list(cells.uns["difference"]["moves"])
     assert read.uns["difference"]["params"] == cells.uns["difference"]["params"]
-    pd.testing.assert_frame_equal(read.uns["difference"]["plan"], cells.uns["difference"]["plan"])
+    flows = read.uns["difference"]["flows"]
+    pd.testing.assert_frame_equal(flows, cells.uns["difference"]["flows"])
     pd.testing.assert_frame_equal(
         read.uns["distances"]["distances"], cells.uns["distances"]["distances"]
     )
@@ -132,12 +163,12 @@ def test_results_survive_an_h5ad_round_trip(cells, tmp_path):
         (
             lambda c: lc.anndata.compare(c, "leidn", "ward"),
             ValueError,
-            "no clustering 'leidn': .obs has 'cell_type'",
+            "no clustering 'leidn'; did you mean 'leiden'. .obs has 'cell_type'",
         ),
         (
             lambda c: lc.anndata.compare(c, "leiden", "ward", use_rep="X_umap"),
             ValueError,
-            "use_rep='X_umap' is not in .obsm",
+            "use_rep='X_umap' is not in .obsm; it must be one of 'X_pca'",
         ),
         (
             lambda c: lc.anndata.compare(c.obs, "leiden", "ward"),
@@ -149,7 +180,25 @@ def test_results_survive_an_h5ad_round_trip(cells, tmp_path):
             ValueError,
             "'spatial': memberships",
         ),
+        (lambda c: lc.anndata.compare(c, "leiden", "wa*"), ValueError, "'wa.' is a pattern, but"),
         (lambda c: lc.anndata.consensus(c, "leiden", 3), TypeError, "keys must be a list"),
+        (lambda c: lc.anndata.consensus(c, 3, 3), TypeError, "keys must be a list of keys, which"),
+        (lambda c: lc.anndata.consensus(c, ["ward", 3], 3), TypeError, "keys must be a list"),
+        (lambda c: lc.anndata.choose(c, (k for k in c.obs)), TypeError, "keys must be a list"),
+        (lambda c: lc.anndata.consensus(c, [], 3), ValueError, "keys is empty"),
+        (
+            lambda c: lc.anndata.consensus(c, ["ward", "w*"], 3),
+            ValueError,
+            "'ward' is selected twi",
+        ),
+        (
+            lambda c: lc.anndata.consensus(c, "liden_*", 3),
+            ValueError,
+            "matches 'liden_.'; did you mean 'leiden'. .obs has",
+        ),
+        (lambda c: lc.anndata.consensus(c.obs, "w*", 3), TypeError, "must be an AnnData"),
+        (lambda c: lc.anndata.stability(c, "w*d", use_rep="pca"), ValueError, "mean 'X_pca'"),
+        (lambda c: lc.anndata.report(c, "*e*", basis="umap"), ValueError, "basis='umap' is not in"),
         (lambda c: lc.anndata.consensus(c, ["ward", "ward"], 3), ValueError, "keys must differ"),
     ],
 )
@@ -356,3 +405,175 @@ def test_invalid_question_about_trust_is_refused(cells, call, message):
     with pytest.raises(ValueError, match=message):
         call(cells)
     assert not {"choice", "drift", "resolution_tree"} & {*cells.uns, *cells.obs}
+
+
+def test_patterns_stand_for_columns_that_match_in_their_order(resolutions):
+    resolutions.obs["leiden_score"] = np.linspace(0, 1, 60)
+    resolutions.obs["leiden_flag"] = True
+    runs = ["leiden_0.4", "leiden_0.2", "leiden_0.3", "leiden_0.5"]
+    assert list(lc.anndata.distance_matrix(resolutions, "leiden_*", measure="vi")) == runs
+    mixed = ["cell_type", "leiden_0.[23]", "topics"]
+    found = lc.anndata.distance_matrix(resolutions, mixed, measure="lift_emd")
+    assert list(found) == ["cell_type", "leiden_0.2", "leiden_0.3", "topics"]
+    exact = lc.anndata.distance_matrix(resolutions, list(found), measure="lift_emd")
+    np.testing.assert_array_equal(found, exact)
+    combined = lc.anndata.consensus(resolutions, "leiden_*", 3, rng=0, key_added=None)
+    assert list(combined.inputs) == runs
+    tree = lc.anndata.resolution_tree(resolutions, ["leiden_0.[45]", "leiden_0.2"], rng=0)
+    assert list(tree.runs) == ["leiden_0.2", "leiden_0.4", "leiden_0.5"]
+
+
+def test_results_are_no_input_of_the_next_call(resolutions):
+    for _ in range(2):
+        found = lc.anndata.consensus(resolutions, "leiden_*", 3, rng=0, key_added="leiden_all")
+        assert list(found.inputs) == ["leiden_0.4", "leiden_0.2", "leiden_0.3", "leiden_0.5"]
+    for _ in range(2):
+        chosen = lc.anndata.choose(resolutions, "leiden_0*", rng=0, key_added="leiden_0")
+        assert len(chosen.settings) == 4
+    with pytest.raises(ValueError, match="leaves out real numbers"):
+        lc.anndata.consensus(resolutions, "leiden_all_*", 3)
+
+
+def test_a_column_named_like_a_pattern_is_a_key(cells):
+    cells.obs["w*"] = cells.obs["cell_type"]
+    assert list(lc.anndata.distance_matrix(cells, ["w*", "ward"], measure="vi")) == ["w*", "ward"]
+    with pytest.raises(TypeError, match="got one key"):
+        lc.anndata.distance_matrix(cells, "w*")
+
+
+def test_copies_of_a_clustering_keep_the_order_and_the_colours_of_its_categories(cells, tmp_path):
+    """T is before B; no cell has the category "gone", whose colour is not copied."""
+    categories = ["gone", "T", "B", "NK"]
+    for key in ("type_1", "type_2"):
+        cells.obs[key] = pd.Categorical(cells.obs["cell_type"], categories)
+        cells.uns[f"{key}_colors"] = ["#000000", "#aa0000", "#00aa00", "#0000aa"]
+    lc.anndata.choose(cells, "type_*", rng=0)
+    lc.anndata.stability(cells, "type_*", reference="type_1", key_added="trust", rng=0)
+    lc.anndata.stability(cells, "ward*", reference="type_1", key_added="trust2", rng=0)
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    read = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    for key in ("choice", "trust_reference", "trust2_reference"):
+        assert list(read.obs[key].cat.categories) == ["T", "B", "NK"]
+        assert (read.obs[key].astype(str) == read.obs["cell_type"].astype(str)).all()
+        assert list(read.uns[f"{key}_colors"]) == ["#aa0000", "#00aa00", "#0000aa"]
+    assert list(read.uns["type_1_colors"]) == cells.uns["type_1_colors"]
+
+
+def test_colours_of_a_consensus_are_kept_while_they_suffice(cells):
+    cells.uns["consensus_colors"] = ["#aa0000", "#00aa00", "#0000aa"]
+    lc.anndata.consensus(cells, ["leiden", "ward"], 3, rng=0)
+    assert cells.uns["consensus_colors"] == ["#aa0000", "#00aa00", "#0000aa"]
+    lc.anndata.consensus(cells, ["leiden", "ward"], 4, rng=0)
+    assert "consensus_colors" not in cells.uns  # scanpy makes new ones
+
+
+def test_names_of_clusters_may_have_slashes(cells, tmp_path):
+    """anndata does not write them as keys."""
+    cells.obs["kind"] = cells.obs["cell_type"].cat.rename_categories({"T": "CD4+/CD25 T"})
+    found = lc.anndata.compare(cells, "kind", "leiden")
+    lc.anndata.stability(cells, ["kind", "ward"], reference="kind", rng=0)
+    lc.anndata.consensus(cells, ["kind", "ward"], 3, rng=0)
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    flows = anndata.read_h5ad(tmp_path / "cells.h5ad").uns["comparison"]["flows"]
+    assert set(flows["a"]) == {"CD4+/CD25 T", "B", "NK"}
+    assert flows["mass"].sum() == pytest.approx(1)
+    cost = (flows["mass"] * flows["distance"]).sum()
+    assert cost == pytest.approx(found["lift_emd"].value)
+
+
+def test_results_of_a_view_are_stored_in_a_copy_of_its_cells(cells):
+    some = cells[10:50]
+    with pytest.warns(anndata.ImplicitModificationWarning) as caught:
+        lc.anndata.consensus(some, ["leiden", "ward"], 3, rng=0)
+    assert len(caught) == 1
+    assert len(some.obs["consensus"]) == 40
+    assert "consensus" not in cells.obs
+    expected = lc.consensus(
+        [cells.obs[k][10:50] for k in ("leiden", "ward")], 3, cells.obsm["X_pca"][10:50], rng=0
+    )
+    assert some.obs["consensus"].astype(int).tolist() == expected.labels.tolist()
+    other = cells[10:50]  # without results it stays a view
+    lc.anndata.compare(other, "leiden", "ward", key_added=None)
+    assert other.is_view
+
+
+@pytest.mark.parametrize("use_rep", ["X", "X_pca"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_cells_may_be_backed_by_a_file(cells, tmp_path, use_rep, sparse):
+    expected = lc.anndata.compare(cells, "leiden", "ward", use_rep=use_rep)
+    cells.X = sp.csr_matrix(cells.X) if sparse else cells.X
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    try:
+        found = lc.anndata.compare(backed, "leiden", "ward", use_rep=use_rep)
+        assert found["lift_emd"].value == pytest.approx(expected["lift_emd"].value, abs=1e-12)
+        lc.anndata.consensus(backed, ["leiden", "ward"], 3, rng=0)
+        backed.copy(tmp_path / "new.h5ad").file.close()
+    finally:
+        backed.file.close()
+    assert anndata.read_h5ad(tmp_path / "new.h5ad").obs["consensus"].nunique() == 3
+
+
+def test_names_of_cells_need_not_differ(cells):
+    expected = lc.anndata.consensus(cells, ["leiden", "ward"], 3, rng=0)
+    cells.obs_names = ["same"] * 60
+    with pytest.warns(UserWarning, match="not unique"):
+        cells = anndata.AnnData(obs=cells.obs, obsm=dict(cells.obsm))
+    lc.anndata.consensus(cells, ["leiden", "ward"], 3, rng=0, key_added="again")
+    assert cells.obs["again"].tolist() == [str(label) for label in expected.labels]
+    assert lc.anndata.report(cells, ["leiden", "ward"]).title == "2 clusterings of 60 cells"
+
+
+def test_report_is_that_of_the_library_drawn_at_the_basis(cells):
+    cells.obsm["X_umap"] = np.random.default_rng(2).normal(size=(60, 3))
+    found = lc.anndata.report(cells, ["cell_type", "ward"], consensus=3, rng=0)
+    named = {"cell_type": cells.obs["cell_type"], "ward": cells.obs["ward"]}
+    expected = lc.make_report(
+        named,
+        cells.obsm["X_pca"],
+        consensus=3,
+        rng=0,
+        view=pd.DataFrame(cells.obsm["X_umap"][:, :2], columns=["UMAP1", "UMAP2"]),
+        title="2 clusterings of 60 cells",
+    )
+    assert found.html() == expected.html()
+    assert found.to_dict()["clusterings"][0]["clusters"] == ["T", "B", "NK"]
+
+
+@pytest.mark.parametrize(
+    ("basis", "axes"),
+    [
+        ("umap", ["UMAP1", "UMAP2"]),
+        ("X_umap", ["UMAP1", "UMAP2"]),
+        ("tsne", ["tSNE1", "tSNE2"]),
+        ("pca", ["PC1", "PC2"]),
+        ("draw_graph_fa", ["FA1", "FA2"]),
+        ("spatial", ["spatial1", "spatial2"]),
+        (None, ["UMAP1", "UMAP2"]),
+    ],
+)
+def test_basis_is_found_and_named_as_in_scanpy(cells, basis, axes):
+    Z = np.random.default_rng(2).normal(size=(60, 2))
+    names = cells.obs_names
+    cells.obsm["X_umap"], cells.obsm["X_tsne"] = pd.DataFrame(Z, names), sp.csr_matrix(Z)
+    cells.obsm["X_draw_graph_fa"] = Z
+    points = lc.anndata.report(cells, ["cell_type", "ward"], basis=basis).to_dict()["points"]
+    assert points["axes"] == axes
+    key = {"spatial": "spatial", "pca": "X_pca"}.get(basis)
+    expected = Z if key is None else cells.obsm[key][:, :2]
+    np.testing.assert_allclose(points["low"], expected.min(axis=0))
+    np.testing.assert_allclose(points["high"], expected.max(axis=0))
+
+
+def test_report_without_basis_or_with_a_view_of_its_own(cells):
+    plain = lc.anndata.report(cells, ["cell_type", "ward"]).to_dict()["points"]
+    named = {"cell_type": cells.obs["cell_type"], "ward": cells.obs["ward"]}
+    assert plain["axes"] == lc.make_report(named, cells.obsm["X_pca"]).to_dict()["points"]["axes"]
+    Z = np.arange(120.0).reshape(60, 2)
+    own = lc.anndata.report(cells, ["cell_type", "ward"], view=Z).to_dict()["points"]
+    assert own["high"] == [118, 119]
+    with pytest.raises(ValueError, match="basis and view cannot apply together"):
+        lc.anndata.report(cells, ["cell_type", "ward"], view=Z, basis="spatial")
+    cells.obsm["line"] = np.zeros((60, 1))
+    with pytest.raises(ValueError, match="basis='line' must have two columns"):
+        lc.anndata.report(cells, ["cell_type", "ward"], basis="line")

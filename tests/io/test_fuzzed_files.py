@@ -401,7 +401,7 @@ class TestCells:
                 open_table(whole)
         script.write_text(
             "import sys; sys.stdin.readline(); "
-            """print('{"obs": ["u"], "obsm": [], "arrays": {}}', flush=True); """
+            """print('{"obs": {"u": "O"}, "obsm": [], "arrays": {}}', flush=True); """
             """sys.stdin.readline(); print('{"arrays": {"X": ["<f8", [9]]}}')"""
         )
         with pytest.raises(InputError, match="crashed"):

@@ -79,10 +79,16 @@ def nearest(given: str, names: Iterable[str]) -> str | None:
     'rng'
     >>> nearest("income", ["outcome_code", "name"])
     """
+    found = near_names(given, names, 1)
+    return found[0] if found else None
+
+
+def near_names(given: str, names: Iterable[str], most: int) -> list[str]:
+    """The names that may have been meant, the most similar first, at most so many."""
     by_case, word = {name.casefold(): name for name in names}, given.casefold()
-    close = get_close_matches(word, by_case, n=1, cutoff=_NEAR)
-    close += [name for name in by_case if sorted(name) == sorted(word)]
-    return by_case[close[0]] if close else None
+    close = get_close_matches(word, by_case, n=most, cutoff=_NEAR)
+    close += [name for name in by_case if sorted(name) == sorted(word) and name not in close]
+    return [by_case[name] for name in close[:most]]
 
 
 def check_positive(value: Any, name: str) -> float:

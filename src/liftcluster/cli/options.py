@@ -90,7 +90,8 @@ Id = Annotated[
     str | None,
     typer.Option(
         "--id",
-        help="Column by which rows of several files are matched. Default: by their order.",
+        help="Column by which rows of several files are matched, and which --out writes as well. "
+        "Default: by their order; obs_names of h5ad.",
         rich_help_panel=_FILES,
         show_default=False,
     ),

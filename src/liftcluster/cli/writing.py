@@ -117,7 +117,9 @@ def columns_of_samples(
         for name, read, p in zip(names, samples, (found.a, found.b), strict=True)
     ]
     join: Any = np.ma.concatenate
-    return {key: join([table[key] for table in tables]) for key in tables[0]}
+    # Ids only if both samples have them.
+    shared = [key for key in tables[0] if all(key in table for table in tables)]
+    return {key: join([table[key] for table in tables]) for key in shared}
 
 
 def ids_of(read: Clusterings) -> dict[str, Any]:

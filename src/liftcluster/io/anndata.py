@@ -1,23 +1,40 @@
 """Clusterings of cells in AnnData objects, following scverse conventions (extra ``anndata``).
 
-A clustering is a key of ``.obs`` or, if it is soft, of ``.obsm``. The points are ``.obsm[use_rep]``
-or ``.X``. Results are stored in ``.obs``, ``.obsm`` and ``.uns`` as types that h5ad supports.
+A clustering is a key of ``.obs`` or, if it is soft, of ``.obsm``. Several are a list of keys and of
+patterns such as "leiden_*", which stand for the columns of ``.obs`` that match, without real
+numbers and true/false. Clusters have the order of their categories. The points are
+``.obsm[use_rep]`` or ``.X``.
+
+Every function returns its result, and stores it in ``.obs``, ``.obsm`` and ``.uns`` under
+``key_added``, as types that h5ad supports; ``key_added=None`` stores nothing. The functions of
+``liftcluster.anndata.plot`` draw, and store nothing.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from .._util.names import MeasureName
 from ..combination import combining
+from ..combination.result import Consensus
 from ..comparison import comparing, distances
 from ..comparison.comparison import Comparison
-from .anndata_cells import partition_of, partitions_of, points_of, storable
+from . import anndata_plot as plot  # noqa: F401, a public module
+from .anndata_cells import (
+    partition_of,
+    partitions_of,
+    points_of,
+    storable,
+    store_clusters,
+    view_of,
+)
 from .anndata_trust import choose, drift, resolution_tree, stability
+
+if TYPE_CHECKING:
+    from ..viz.report.page import Report
 
 __all__ = [
     "choose",
@@ -25,9 +42,12 @@ __all__ = [
     "consensus",
     "distance_matrix",
     "drift",
+    "report",
     "resolution_tree",
     "stability",
 ]
+
+_ROUNDING = 1e-12  # smaller flows are rounding errors of the solver
 
 
 def compare(
@@ -37,7 +57,7 @@ def compare(
     *,
     use_rep: str | None = None,
     measures: Any = None,
-    key_added: str | None = None,
+    key_added: str | None = "comparison",
     **lifting: Any,
 ) -> Comparison:
     """Compare two clusterings of the cells, by all measures that apply.
@@ -54,14 +74,16 @@ def compare(
         "X_pca" if present, else "X" if it has at most 50 columns.
     measures : sequence of str, optional
         Names in ``liftcluster.MEASURES``; all that apply by default.
-    key_added : str, optional
-        Also store a summary in ``.uns[key_added]``.
+    key_added : str or None
+        The key of the results; None to store nothing.
     **lifting
         Options of :func:`liftcluster.compare`: kernel, bandwidth, lift, rng, ...
 
     Returns
     -------
     Comparison
+        Also stored: ``.uns[key_added]``, the values of the measures and their errors, the moves in
+        words, a table of the flows between clusters (the transport plan) and the parameters.
 
     Examples
     --------
@@ -78,44 +100,54 @@ def compare(
     first, second = partition_of(adata, a), partition_of(adata, b)
     found = comparing.compare(first, second, X, measures=measures, names=(a, b), **lifting)
     if key_added is not None:
-        stored: dict[str, Any] = {
+        adata.uns[key_added] = {
             "values": {name: estimate.value for name, estimate in found.values.items()},
             "errors": {n: e.error for n, e in found.values.items() if e.error is not None},
             "moves": np.array(found.summary(), dtype=str),
+            "flows": _flows(found),
             "params": storable({"a": a, "b": b, "use_rep": rep, **lifting}),
         }
-        if found.plan is not None:
-            names = [list(map(str, p.names)) for p in found.partitions]
-            stored["plan"] = importlib.import_module("pandas").DataFrame(found.plan, *names)
-        adata.uns[key_added] = stored
     return found
+
+
+def _flows(found: Comparison) -> Any:
+    """The transport plan as a table of flows: names of clusters are no keys, which must not have /.
+
+    Columns: the clusters of both clusterings, the mass and the distance between them.
+    """
+    plan, D = np.asarray(found.plan), np.asarray(found.cluster_distances)
+    pairs = np.argwhere(plan > _ROUNDING)
+    names = [np.array([str(name) for name in p.names], dtype=object) for p in found.partitions]
+    columns = {"a": names[0][pairs[:, 0]], "b": names[1][pairs[:, 1]]}
+    masses = {"mass": plan[tuple(pairs.T)], "distance": D[tuple(pairs.T)]}
+    return importlib.import_module("pandas").DataFrame(columns | masses)
 
 
 def distance_matrix(
     adata: Any,
-    keys: Sequence[str],
+    keys: Any,
     *,
     use_rep: str | None = None,
     measure: MeasureName = "lift_emd",
-    key_added: str | None = None,
+    key_added: str | None = "distances",
     **lifting: Any,
 ) -> Any:
     """Distances between all pairs of clusterings of the cells.
 
     Parameters
     ----------
-    keys : sequence of m str
-        Clusterings: columns of ``.obs``, or (n, k) memberships in ``.obsm``.
+    keys : pattern, or sequence of keys and patterns
+        m clusterings: columns of ``.obs``, or (n, k) memberships in ``.obsm``. A pattern such as
+        ``"leiden_*"`` takes the columns of ``.obs`` that match, in their order.
     measure : str
         A name in ``liftcluster.MEASURES``.
-    key_added : str, optional
-        Also store the distances in ``.uns[key_added]``.
-    adata, use_rep, **lifting
+    adata, use_rep, key_added, **lifting
         As for :func:`compare`.
 
     Returns
     -------
     (m, m) pandas.DataFrame
+        Also stored: ``.uns[key_added]``, the same and the parameters.
 
     Examples
     --------
@@ -140,67 +172,119 @@ def distance_matrix(
 
 def consensus(
     adata: Any,
-    keys: Sequence[str],
+    keys: Any,
     n_clusters: int | Literal["auto"],
     *,
     use_rep: str | None = None,
     method: Any = "auto",
-    key_added: str = "consensus",
-    copy: bool = False,
+    key_added: str | None = "consensus",
     **options: Any,
-) -> Any:
+) -> Consensus:
     """Combine clusterings of the cells into one.
 
     Parameters
     ----------
-    keys : sequence of str
-        Clusterings: columns of ``.obs``, or (n, k) memberships in ``.obsm``.
+    keys : pattern, or sequence of keys and patterns
+        As for :func:`distance_matrix`.
     n_clusters : int or "auto"
         The number of clusters of the consensus.
     method : str
         A name in ``liftcluster.METHODS``.
-    key_added : str
-        The key of the results.
-    copy : bool
-        Return a copy of ``adata`` with the results, and leave ``adata`` unchanged.
-    adata, use_rep
+    adata, use_rep, key_added
         As for :func:`compare`.
     **options
         Options of :func:`liftcluster.consensus`.
 
     Returns
     -------
-    None, or AnnData if ``copy``
-        ``.obs[key_added]``: the cluster of each cell, categorical.
+    Consensus
+        Also stored: ``.obs[key_added]``, the cluster of each cell, categorical.
         ``.obs[key_added + "_confidence"]``: the share of the clusterings that agree with it.
-        ``.obsm[key_added + "_memberships"]``: soft memberships (n, n_clusters).
-        ``.uns[key_added]``: parameters, score, mean distances to the inputs by place and by
-        labels, and ``overruled``, the numbers of the cells that all clusterings put into another
-        cluster; with method="auto" the method that was chosen, and the reason.
+        ``.obs[key_added + "_margin"]``: how far its membership is ahead of the next best.
+        ``.obs[key_added + "_overruled"]``: whether all clusterings put the cell into one other
+        cluster. ``.obsm[key_added + "_memberships"]``: soft memberships (n, n_clusters).
+        ``.uns[key_added]``: parameters, score, mean distances to the inputs by place and by labels,
+        and the number of cells overruled; with method="auto" the method that was chosen, and the
+        reason.
 
     Examples
     --------
     >>> import anndata
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]))
-    >>> cells.obs["u"], cells.obs["v"] = list("aaabbb"), list("aabbbb")
-    >>> consensus(cells, ["u", "v"], 2, bandwidth=3.0, rng=0)
+    >>> cells.obs["run_u"], cells.obs["run_v"] = list("aaabbb"), list("aabbbb")
+    >>> found = consensus(cells, "run_*", 2, bandwidth=3.0, rng=0)
     >>> (cells.obs["consensus"] == cells.obs["consensus"].iloc[0]).tolist()
     [True, True, True, False, False, False]
+    >>> cells.obs["consensus_confidence"].tolist()
+    [1.0, 1.0, 0.5, 1.0, 1.0, 1.0]
     """
     X, rep = points_of(adata, use_rep)
-    named = partitions_of(adata, keys)
+    named = partitions_of(adata, keys, key_added)
     found = combining.consensus(named, n_clusters, X, method=method, **options)
-    target = adata.copy() if copy else adata
-    pandas = importlib.import_module("pandas")
-    categories = [str(j) for j in range(found.n_clusters)]
-    target.obs[key_added] = pandas.Categorical.from_codes(found.labels, categories)
-    target.obs[f"{key_added}_confidence"] = found.confidence
-    target.obsm[f"{key_added}_memberships"] = np.asarray(found.memberships)
+    if key_added is None:
+        return found
     kept = ("score", "mean_distance", "best_input_distance", "label_distance",
-            "best_input_label_distance", "overruled")  # fmt: skip
+            "best_input_label_distance")  # fmt: skip
     scores: dict[str, Any] = {name: getattr(found, name) for name in kept}
+    scores["overruled"] = len(found.overruled)
     if found.decision is not None:
         scores |= {"method": found.method, "reason": found.decision.reason}
     params = {"keys": list(named), "n_clusters": n_clusters, "use_rep": rep, "method": method}
-    target.uns[key_added] = {**storable(scores), "params": storable(params | options)}
-    return target if copy else None
+    store_clusters(adata, key_added, found.labels, range(found.n_clusters))
+    adata.obs[f"{key_added}_confidence"] = found.confidence
+    adata.obs[f"{key_added}_margin"] = found.margin
+    adata.obs[f"{key_added}_overruled"] = np.isin(np.arange(len(X)), found.overruled)
+    adata.obsm[f"{key_added}_memberships"] = np.asarray(found.memberships)
+    adata.uns[key_added] = {**storable(scores), "params": storable(params | options)}
+    return found
+
+
+def report(
+    adata: Any,
+    keys: Any,
+    *,
+    basis: str | None = None,
+    use_rep: str | None = None,
+    **options: Any,
+) -> Report:
+    """Make an HTML report about clusterings of the cells: how they differ, where, their consensus.
+
+    Parameters
+    ----------
+    keys : pattern, or sequence of keys and patterns
+        As for :func:`distance_matrix`.
+    basis : str, optional
+        Where to draw the cells: a key of ``.obsm`` such as "X_umap" or, as in scanpy, "umap". By
+        default UMAP or t-SNE, else what the report does without.
+    adata, use_rep
+        As for :func:`compare`.
+    **options
+        Options of :func:`liftcluster.make_report`: consensus, title, measures, bandwidth, rng, ...
+
+    Returns
+    -------
+    Report
+        ``save("page.html")`` writes one file that works offline. Nothing is stored in ``adata``.
+
+    Examples
+    --------
+    >>> import anndata
+    >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0], [6.0]]))
+    >>> cells.obs["leiden"], cells.obs["cell_type"] = ["0", "0", "1", "1"], ["B", "B", "T", "NK"]
+    >>> cells.obsm["X_umap"] = np.array([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 1.0]])
+    >>> page = report(cells, ["leiden", "cell_type"])
+    >>> page.title, page.to_dict()["points"]["axes"]
+    ('2 clusterings of 4 cells', ['UMAP1', 'UMAP2'])
+    """
+    from ..viz.report.build import make_report
+
+    X, _ = points_of(adata, use_rep)
+    named = partitions_of(adata, keys)
+    if basis is not None and "view" in options:
+        raise ValueError("basis and view cannot apply together; leave one of them out")
+    # What the page shows of a cell besides its clusters belongs here: columns=adata.obs.
+    defaults = {
+        "view": view_of(adata, basis),
+        "title": f"{len(named)} clusterings of {len(X):,} cells",
+    }
+    return make_report(named, X, **(defaults | options))

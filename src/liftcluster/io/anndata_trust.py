@@ -17,7 +17,15 @@ from ..comparison.resampling.resolutions import ResolutionTree, from_coarse_to_f
 from ..comparison.resampling.result import Stability
 from ..comparison.splits import take, without_absent
 from ..partitions.partition import Partition
-from .anndata_cells import matching_keys, partition_of, partitions_of, points_of, storable
+from .anndata_cells import (
+    colours_of,
+    has_pattern,
+    partition_of,
+    partitions_of,
+    points_of,
+    storable,
+    store_clusters,
+)
 from .table import quoted
 
 
@@ -27,7 +35,7 @@ def stability(
     *,
     reference: str | None = None,
     use_rep: str | None = None,
-    key_added: str = "stability",
+    key_added: str | None = "stability",
     **options: Any,
 ) -> Stability:
     """How far the clusters of the cells, and each cell, are found again in other runs.
@@ -40,8 +48,8 @@ def stability(
     reference : str, optional
         The clustering in question, a column of ``.obs``; by default the run that is nearest to the
         others, or the clustering of all cells by the clusterer.
-    key_added : str
-        The key of the results.
+    key_added : str or None
+        The key of the results; None to store nothing.
     adata, use_rep
         As for :func:`compare`.
     **options
@@ -69,12 +77,14 @@ def stability(
         shown: Any = str(source)
         found = assessing.stability(X, source, reference=given, **options)
     else:
-        named = partitions_of(adata, matching_keys(adata, source))
+        named = partitions_of(adata, source, f"{key_added}_reference")
         shown = list(named)
         if reference in named:
             given = reference  # type: ignore[assignment]
         found = assessing.stability(X, named, reference=given, **options)
-    _store_clusters(adata, f"{key_added}_reference", found.reference)
+    if key_added is None:
+        return found
+    _store_copy(adata, f"{key_added}_reference", found.name or reference, found.reference)
     adata.obs[key_added] = found.points
     frame = importlib.import_module("pandas").DataFrame(found.rows())
     frame["cluster"] = [str(name) for name in found.reference.names]
@@ -92,7 +102,7 @@ def choose(
     settings: Mapping[str, Any] | None = None,
     *,
     use_rep: str | None = None,
-    key_added: str = "choice",
+    key_added: str | None = "choice",
     **options: Any,
 ) -> Choice:
     """Choose among clusterings of the cells, or a setting of a clusterer, by stability.
@@ -105,8 +115,8 @@ def choose(
         scikit-learn clusterer, or a function ``f(X, **setting)`` that returns labels.
     settings : mapping from parameter to values, optional
         What to try, such as ``{"n_clusters": range(2, 16)}``; not for given runs.
-    key_added : str
-        The key of the results.
+    key_added : str or None
+        The key of the results; None to store nothing.
     adata, use_rep
         As for :func:`compare`.
     **options
@@ -133,12 +143,14 @@ def choose(
         shown: Any = str(source)
         found = choosing.choose(X, source, settings, **options)
     else:
-        named = _in_order(adata, source)
+        named = _in_order(adata, source, key_added)
         shown = list(named)
         found = choosing.choose(X, named, settings, **options)
+    if key_added is None:
+        return found
     frame = importlib.import_module("pandas").DataFrame(found.rows())
     frame["setting"] = [choosing.show(setting) for setting in found.settings]
-    _store_clusters(adata, key_added, found.stability.reference)
+    _store_copy(adata, key_added, found.best, found.stability.reference)
     adata.obs[f"{key_added}_stability"] = found.stability.points
     adata.uns[key_added] = {
         "settings": frame.dropna(axis=1, how="all").set_index("setting"),
@@ -153,7 +165,7 @@ def resolution_tree(
     keys: Any,
     *,
     use_rep: str | None = None,
-    key_added: str = "resolution_tree",
+    key_added: str | None = "resolution_tree",
     **options: Any,
 ) -> ResolutionTree:
     """Follow the clusters of the cells through several clusterings, from coarse to fine.
@@ -163,8 +175,8 @@ def resolution_tree(
     keys : sequence of str, or pattern
         Columns of ``.obs`` in the order of their resolution, such as ``["leiden_0.5",
         "leiden_1.0"]``; a pattern such as ``"leiden_*"`` takes them from few to many clusters.
-    key_added : str
-        The key of the results.
+    key_added : str or None
+        The key of the results; None to store nothing.
     adata, use_rep
         As for :func:`compare`.
     **options
@@ -186,8 +198,10 @@ def resolution_tree(
     [0.33, 0.33, 0.33]
     """
     X, rep = points_of(adata, use_rep)
-    named = _in_order(adata, keys)
+    named = _in_order(adata, keys, key_added)
     found = resolutions.resolution_tree(X, named, **options)
+    if key_added is None:
+        return found
     adata.uns[key_added] = {
         "nodes": _table(found.nodes),
         "edges": _table(found.edges),
@@ -203,7 +217,7 @@ def drift(
     *,
     groups: Sequence[Any] | None = None,
     use_rep: str | None = None,
-    key_added: str = "drift",
+    key_added: str | None = "drift",
     **options: Any,
 ) -> Drift:
     """Test whether clusterings of two samples of cells differ more than sampling noise explains.
@@ -223,8 +237,8 @@ def drift(
         Which samples to compare; needed if there are more than two.
     use_rep : str, optional
         As for :func:`compare`.
-    key_added : str
-        The key of the results.
+    key_added : str or None
+        The key of the results; None to store nothing.
     **options
         Options of :func:`liftcluster.drift`: measures, n_splits, rng, ...
 
@@ -264,6 +278,8 @@ def drift(
         if isinstance(source, str):
             given = (partition_of(each, source) for each in (adata, other))
     found = drifting.drift(X, Y, tuple(given) if isinstance(source, str) else given, **options)
+    if key_added is None:
+        return found
     params = {"other": other if isinstance(other, str) else None, "groups": groups}
     params |= {"source": source, "use_rep": rep, **options}
     adata.uns[key_added] = {
@@ -276,16 +292,16 @@ def drift(
     return found
 
 
-def _in_order(adata: Any, keys: Any) -> dict[str, Partition]:
-    """Clusterings in the order of the keys; those of a pattern from few to many clusters."""
-    named = partitions_of(adata, matching_keys(adata, keys))
-    return from_coarse_to_fine(named) if isinstance(keys, str) else named
+def _in_order(adata: Any, keys: Any, written: str | None) -> dict[str, Partition]:
+    """Clusterings in the order of the keys; with a pattern, from few to many clusters."""
+    named = partitions_of(adata, keys, written)
+    return from_coarse_to_fine(named) if has_pattern(adata, keys) else named
 
 
-def _store_clusters(adata: Any, key: str, partition: Partition) -> None:
-    categories = [str(name) for name in partition.names]
-    make = importlib.import_module("pandas").Categorical.from_codes
-    adata.obs[key] = make(partition.labels, categories)
+def _store_copy(adata: Any, key: str, source: Any, partition: Partition) -> None:
+    """Store the clusters of ``source`` under another key, with their colours if it is a key."""
+    colours = colours_of(adata, source, partition.names) if isinstance(source, str) else None
+    store_clusters(adata, key, partition.labels, partition.names, colours)
 
 
 def _table(records: Sequence[Any]) -> Any:

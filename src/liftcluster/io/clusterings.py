@@ -81,7 +81,8 @@ def read_clusterings(
     memberships : sequence of str
         Soft clusterings: ``"name=column,column,..."``, a block, or ``"name=file"`` of a matrix.
     id : str, optional
-        The column by which the rows of different files are matched; by default by position.
+        The column by which the rows of different files are matched; by default the names of the
+        cells if all are h5ad files or have a column obs_names, else by position.
     view : sequence of str
         Two columns to draw the points by.
     standardize : bool
@@ -109,6 +110,7 @@ def read_clusterings(
     main = _File(open_table(path, text))
     others = [_File(open_table(file, text)) for file in labels_files]
     notes = [note for file in (main, *others) for note in file.table.notes]
+    id, shown_id = _default_id(main, others, id, notes)
     if missing != "error" and not points:
         raise InputError("--missing cannot apply to labels alone, of which any may be empty")
     no_labels = {id, *(main.table.choose(columns or []) if "*" in labels else ())}
@@ -125,6 +127,8 @@ def read_clusterings(
     if text not in (None, TextFormat()) and not any(isinstance(f.table, TextTable) for f in files):
         raise InputError(f"--encoding and --decimal are for CSV and TSV files, not {path}")
     may_miss = [*coordinates, *drawn]
+    if shown_id is not None:
+        main.add([shown_id], as_numbers=False)
     try:
         _read_matched(files, id, notes, may_miss)
         kept, found = without_gaps(main.table, main.values, may_miss, missing)
@@ -134,7 +138,7 @@ def read_clusterings(
         hint = f"{error.column!r} is a coordinate by default; select them with --columns"
         raise InputError(f"{error} ({hint})") from None
     notes += found
-    ids = None if id is None else main.column(id)
+    ids = None if shown_id is None else np.asarray(main.column(shown_id))
     if kept is not None:
         for file in files:
             file.rows = kept.rows if file.rows is None else file.rows[kept.rows]
@@ -146,7 +150,7 @@ def read_clusterings(
     elif X is not None and X.shape[1] == len(coordinates) > 1:
         note_scales(X, coordinates, notes)
     Z = main.block(drawn).astype(np.float64) if drawn else None
-    return Clusterings(X, coordinates, partitions, ids, id, Z, notes, main.table, kept)
+    return Clusterings(X, coordinates, partitions, ids, shown_id, Z, notes, main.table, kept)
 
 
 @dataclass
@@ -165,7 +169,7 @@ class _File:
 
     def add(self, names: Sequence[str], *, as_numbers: bool) -> list[str]:
         """Select columns, and return their names."""
-        chosen = self.table.choose(names)
+        chosen = self.table.choose(names, None if as_numbers else self.table.label_names)
         selected = self.numbers if as_numbers else self.texts
         before = set(selected)
         selected += [name for name in chosen if name not in before]
@@ -180,6 +184,23 @@ class _File:
         """Columns and blocks side by side, (n, d)."""
         parts = [self.column(name) for name in names]
         return parts[0] if len(parts) == 1 and parts[0].ndim == 2 else np.column_stack(parts)
+
+
+def _default_id(
+    main: _File, others: list[_File], id: str | None, notes: list[str]
+) -> tuple[str | None, str | None]:
+    """The column by which rows are matched, and that of the ids that are written.
+
+    By default those that the format has, such as barcodes. Rows are not matched by them if another
+    file does not have them, and then they need not differ.
+    """
+    own = main.table.id_name
+    if id is not None or own is None:
+        return id, id
+    if not others or not all(own in file.table.names for file in others):
+        return None, own
+    notes.append(f"rows of the files are matched by {own}")
+    return own, own
 
 
 def _find_labels(
@@ -212,7 +233,7 @@ def _find_labels(
         file = (found or [*others, main])[0]
         names = [label]
         if label == "*":
-            names = [name for name in file.table.names if name not in no_labels]
+            names = [name for name in file.table.label_names if name not in no_labels]
             if not names:
                 raise InputError(f"{file.table.path} has no column left for --labels '*'")
         where |= dict.fromkeys(file.add(names, as_numbers=False), file)
@@ -335,7 +356,7 @@ def _matching_rows(
 
 def _labels(file: _File, name: str, notes: list[str]) -> Partition:
     try:
-        partition = Partition.from_labels(file.column(name))
+        partition = Partition.from_labels(file.column(name), noise=file.table.noise)
     except (TypeError, ValueError) as error:
         raise InputError(f"{file.table.path}, column {name!r}: {error}") from None
     if partition.k >= _MANY and partition.k == partition.is_clustered.sum():
@@ -361,7 +382,7 @@ def _memberships(name: str, file: _File, columns: list[str]) -> Partition:
 
 
 def _columns_but(file: _File, id: str | None) -> list[str]:
-    return [name for name in file.table.names if name != id]
+    return [name for name in file.table.label_names if name != id]
 
 
 def _check_unique_names(names: list[str]) -> None:

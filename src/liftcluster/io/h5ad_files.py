@@ -19,6 +19,7 @@ import numpy as np
 from .._util.extras import needs
 from .._util.memory import max_file_bytes
 from .._util.typing import Array, FloatArray
+from .anndata_cells import NOISE, NOT_LABELS
 from .input_checks import InputError
 from .table import Table, as_numbers, check_size
 
@@ -26,11 +27,40 @@ _TIMEOUT = 5.0  # seconds for the worker to exit by itself
 _WORKER = Path(__file__).with_name("h5ad_worker.py")
 
 
+class Categories:
+    """Labels as codes of categories, in the order that these have in the file; -1 is missing.
+
+    What is used of a pandas Categorical, without the time to import pandas.
+
+    >>> labels = Categories(np.array([1, 0, -1]), ["T", "B"])
+    >>> labels[[0, 2]].tolist()
+    ['B', None]
+    """
+
+    def __init__(self, codes: Array, categories: Sequence[Any]) -> None:
+        self.codes, self.categories = codes, categories
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: Any) -> Categories:
+        return Categories(self.codes[rows], self.categories)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return np.array([*self.categories, None], dtype=object)[self.codes]
+
+    def tolist(self) -> list[Any]:
+        return np.asarray(self).tolist()
+
+
 class AnnDataTable(Table):
     """The columns of .obs, the blocks of .obsm, and X, of an h5ad file.
 
     A worker process reads the file, because a damaged file can crash libhdf5 and its process.
     """
+
+    noise = NOISE
+    id_name = "obs_names"  # barcodes, as a rule
 
     def __init__(self, path: Path) -> None:
         if find_spec("anndata") is None:
@@ -46,6 +76,7 @@ class AnnDataTable(Table):
         found, _ = self._request(None)
         self.obs, self.obsm = set(found["obs"]), set(found["obsm"])
         self.names = ["obs_names", *found["obs"], *found["obsm"], "X"]
+        self.label_names = [name for name, kind in found["obs"].items() if kind not in NOT_LABELS]
 
     def default_points(self, taken: Collection[str | None]) -> list[str]:
         """X_pca if there is one, as in scanpy, else X."""
@@ -70,8 +101,8 @@ class AnnDataTable(Table):
             for name in numbers
         }
         for name in texts:
-            values = np.array([*found["values"][name], None], dtype=object)
-            columns[name] = values[arrays["codes of " + name]]  # the code -1 is None
+            labels: Any = Categories(arrays["codes of " + name], found["values"][name])
+            columns[name] = labels if name in found["categorical"] else np.asarray(labels)
         return columns
 
     def _request(self, request: Any) -> tuple[dict[str, Any], dict[str, Array]]:

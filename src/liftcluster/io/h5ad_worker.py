@@ -82,14 +82,16 @@ def _read(
 ) -> dict[str, Any]:
     """All names if there is no request, else add to ``arrays`` and return the values of codes."""
     if request is None:
-        return {"obs": [str(name) for name in data.obs.columns], "obsm": list(data.obsm)}
+        kinds = {str(name): data.obs[name].dtype.kind for name in data.obs.columns}
+        return {"obs": kinds, "obsm": list(data.obsm)}
     for name in request["numbers"]:
         arrays[name] = np.ascontiguousarray(_block(data, name, max_bytes))
-    values = {}
+    values, categorical = {}, []
     for name in request["texts"]:
-        codes, values[name] = _codes(data.obs_names if name == "obs_names" else data.obs[name])
-        arrays["codes of " + name] = codes
-    return {"values": values}
+        column = data.obs_names.to_series() if name == "obs_names" else data.obs[name]
+        arrays["codes of " + name], values[name] = _codes(column)
+        categorical += [name] if hasattr(column, "cat") else []
+    return {"values": values, "categorical": categorical}
 
 
 def _block(data: Any, name: str, max_bytes: int) -> Any:
@@ -107,7 +109,11 @@ def _block(data: Any, name: str, max_bytes: int) -> Any:
 
 
 def _codes(column: Any) -> tuple[Any, list[Any]]:
-    codes, uniques = importlib.import_module("pandas").factorize(column)
+    """Codes and their values: categories in their own order, others in that of appearance."""
+    if hasattr(column, "cat"):
+        codes, uniques = column.cat.codes, column.cat.categories
+    else:
+        codes, uniques = importlib.import_module("pandas").factorize(column)
     values = [v.item() if isinstance(v, np.generic) else v for v in list(uniques)]
     plain = [v if isinstance(v, str | bool | int | float) else str(v) for v in values]
     return np.asarray(codes, dtype=np.int64), plain

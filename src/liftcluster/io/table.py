@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from .._util.checks import nearest
 from .._util.memory import check_memory, max_file_bytes
 from .._util.typing import Array, FloatArray
 from .._util.validation import first_bad_cell
+from ..partitions.labels import DEFAULT_NOISE
 from .input_checks import CellError, InputError
 
 _MAX_COMPARED = 10_000  # column names that are searched for a similar one
@@ -28,6 +30,8 @@ class Table(ABC):
     path: Path
     names: list[str]
     notes: Sequence[str] = ()  # for the user, about how the file is read
+    noise: Sequence[Any] = DEFAULT_NOISE  # labels that mean "in no cluster"
+    id_name: str | None = None  # the column of ids, if the format has one
 
     @abstractmethod
     def default_points(self, taken: Collection[str | None]) -> list[str]:
@@ -50,14 +54,21 @@ class Table(ABC):
         """Where a missing number is, for an error."""
         return f"{self.path}, row {row + 1}, column {name!r} is empty"
 
-    def choose(self, wanted: Sequence[str]) -> list[str]:
-        """The names of columns given by name or by a pattern such as ``pc*``."""
+    @cached_property
+    def label_names(self) -> list[str]:
+        """The columns that a pattern of labels may stand for."""
+        return self.names
+
+    def choose(self, wanted: Sequence[str], among: Sequence[str] | None = None) -> list[str]:
+        """The names of columns given by name or by a pattern such as ``pc*`` for some of them."""
         chosen: list[str] = []
         known = set(self.names)
         for name in wanted:
             if name in known:
                 chosen.append(name)
-            elif matches := [n for n in self.names if "*" in name and fnmatchcase(n, name)]:
+            elif matches := [
+                n for n in among or self.names if "*" in name and fnmatchcase(n, name)
+            ]:
                 chosen += matches
             else:
                 few = self.names if len(self.names) <= _MAX_COMPARED else []

@@ -91,12 +91,19 @@ def scatter_clusters(ax: Any, Z: FloatArray, partition: Partition, title: str | 
     )
 
 
-def scatter_values(ax: Any, Z: FloatArray, values: FloatArray, label: str) -> None:
-    """Draw points Z (n, 2) coloured by n values, largest on top, with a colour bar."""
+def scatter_values(
+    ax: Any, Z: FloatArray, values: FloatArray, label: str, *, as_share: bool = False
+) -> None:
+    """Draw points Z (n, 2) coloured by n values, with a colour bar.
+
+    The largest are on top; of shares the smallest, with colours from 0 to 1.
+    """
     if values.shape != (len(Z),):
         raise ValueError(f"by must have {len(Z)} values, one per point, got shape {values.shape}")
-    order = np.argsort(values, kind="stable")
-    drawn = ax.scatter(*Z[order].T, c=values[order], cmap="cividis", **_point_style(len(Z)))
+    order = np.argsort(-values if as_share else values, kind="stable")
+    limits: dict[str, Any] = {"vmin": 0, "vmax": 1} if as_share else {}
+    style = _point_style(len(Z)) | limits
+    drawn = ax.scatter(*Z[order].T, c=values[order], cmap="cividis", **style)
     ax.figure.colorbar(drawn, ax=ax, label=short_name(label, 40))
 
 

@@ -124,7 +124,7 @@ def clusterings_map(D: Any, names: Sequence[Any] | None = None, *, ax: Any = Non
     return ax
 
 
-def flow(found: Comparison, *, ax: Any = None) -> Any:
+def flow(found: Comparison, *, colours: Any = None, ax: Any = None) -> Any:
     """The transport plan as bands from the clusters of one partition to those of the other.
 
     The width of a band is its share of the mass; its opacity grows with the distance.
@@ -133,6 +133,8 @@ def flow(found: Comparison, *, ax: Any = None) -> Any:
     ----------
     found : Comparison
         From :func:`liftcluster.compare` with points.
+    colours : two sequences of colours, or None for either, optional
+        Those of the clusters of both partitions; by default clusters that match have the same.
     ax : matplotlib Axes, by default those of a new figure
 
     Examples
@@ -148,20 +150,19 @@ def flow(found: Comparison, *, ax: Any = None) -> Any:
     left = _stacked(sizes[0], np.arange(len(sizes[0])))
     mean_source = (left + sizes[0] / 2) @ masses / np.maximum(sizes[1], 1e-12)
     right = _stacked(sizes[1], np.argsort(mean_source, kind="stable"))  # few bands cross
-    numbers = match_colours(masses.shape, [None, masses.T])
+    palettes = _palettes(masses, colours)
     start, end = left.copy(), right.copy()
     x = np.linspace(0, 1, 40)
     smooth = x**2 * (3 - 2 * x)
     for i, j in sorted(np.argwhere(masses > 1e-12), key=lambda flow: (flow[0], right[flow[1]])):
         low = start[i] + (end[j] - start[i]) * smooth
         opacity = 0.25 + 0.6 * min(D[i, j] / 1.2, 1)
-        colour = cluster_colour(numbers[0][i])
+        colour = palettes[0][i]
         ax.fill_between(x, low, low + masses[i, j], color=colour, alpha=opacity, lw=0)
         start[i] += masses[i, j]
         end[j] += masses[i, j]
     for side, bottoms in enumerate((left, right)):
-        colours = [cluster_colour(number) for number in numbers[side]]
-        ax.bar(side, sizes[side], width=0.05, bottom=bottoms, color=colours)
+        ax.bar(side, sizes[side], width=0.05, bottom=bottoms, color=palettes[side])
         text_x, align = ((-0.05, "right"), (1.05, "left"))[side]
         for bottom, size, name in zip(bottoms, sizes[side], names[side], strict=True):
             if size > 0.01:
@@ -354,6 +355,17 @@ def _transport_plan(found: Comparison) -> tuple[FloatArray, FloatArray, list[lis
         raise ValueError("a comparison without points has no plan; call compare with X")
     names = [[short_name(name) for name in p.names] for p in found.partitions]
     return found.plan, found.cluster_distances, names
+
+
+def _palettes(masses: FloatArray, given: Any) -> list[list[Any]]:
+    """Colours of the clusters on both sides of a plan (k, k'): as given, or matched."""
+    numbers = match_colours(masses.shape, [None, masses.T])
+    found = []
+    for own, matched in zip(given or (None, None), numbers, strict=True):
+        if own is not None and len(own) != len(matched):
+            raise ValueError(f"colours must be {len(matched)}, one per cluster, got {len(own)}")
+        found.append([cluster_colour(i) for i in matched] if own is None else list(own))
+    return found
 
 
 def _stacked(sizes: FloatArray, order: Any, gap: float = 0.01) -> FloatArray:
