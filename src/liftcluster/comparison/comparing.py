@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -19,9 +20,10 @@ from ..lifts.choice import Lifting, LiftLike
 from ..partitions.partition import Partition, as_partitions
 from ..representation.representation import Representation
 from ..representation.samples import represent_in_memory
-from .comparison import Comparison, Estimate, find_moves
+from .comparison import Comparison, Estimate, Values, find_moves
 from .distances import distance_matrix
 from .inputs import (
+    MOST_PAIRS,
     LiftedPair,
     Pair,
     PairInMemory,
@@ -29,13 +31,14 @@ from .inputs import (
     check_pairs_fit,
     compute,
     compute_error,
+    has_plan,
     is_lifted,
     make_pair,
     why_not_applicable,
 )
 from .measures.lifted import Between
+from .measures.placed import Placed, PlacedPair
 from .measures.registry import MEASURES, Measure
-from .measures.spatial import Placed, PlacedPair
 
 _MOST_CLUSTERS = 3000  # in all partitions together, whose distances are computed at once
 _SLOW_ABOVE = 2000  # points beyond which compare leaves slow measures out
@@ -65,8 +68,8 @@ def compare(
         As for :func:`distance`.
     measures : sequence of str, optional
         Names in ``MEASURES``; by default every one that applies (and, above 2,000 points, is not
-        slow: spri and spari are, in more than three dimensions). What was left out, and why, is
-        in ``Comparison.left_out``.
+        slow: spri and spari are, in more than three dimensions); slow ones are computed when they
+        are first read. What was left out, and why, is in ``Comparison.left_out``.
     names : pair, optional
         Names of the two partitions in tables; by default "a" and "b", or those of representations.
 
@@ -233,6 +236,7 @@ def _compare(
     if len(names) != 2:
         raise ValueError(f"names must be two, got {names!r}")
     left_out: dict[str, str] = {}
+    may_wait = asked is None
     if asked is None:
         for measure in MEASURES.values():
             reason = why_not_applicable(pair, measure) or _skip_reason(pair, measure, n_pairs)
@@ -242,13 +246,14 @@ def _compare(
     else:
         for name in asked:
             check_applicable(pair, MEASURES[name])
-    values = {
-        name: Estimate(
-            compute(MEASURES[name], pair, {}, progress), compute_error(MEASURES[name], pair)
-        )
-        for name in asked
-    }
-    if not is_lifted(pair):
+    estimates = {name: partial(_estimate, MEASURES[name], pair, progress) for name in asked}
+    values = Values(
+        {
+            name: estimate if may_wait and _is_slow(MEASURES[name], pair) else estimate()
+            for name, estimate in estimates.items()
+        }
+    )
+    if not has_plan(pair):
         return Comparison(names, values, left_out, pair.parts, None)
     points, n = (pair.X if isinstance(pair, PairInMemory) else None), pair.parts[0].n
     if pair.X is None and n is not None:  # kernels that know a point by its number
@@ -259,10 +264,22 @@ def _compare(
     return Comparison(names, values, left_out, pair.parts, (P, Q), plan, D, moves, points)
 
 
+def _estimate(measure: Measure, pair: Pair, progress: bool | None) -> Estimate:
+    return Estimate(compute(measure, pair, {}, progress), compute_error(measure, pair))
+
+
+def _is_slow(measure: Measure, pair: Pair) -> bool:
+    """Whether a measure costs n² or more."""
+    deep = measure.slow_above_d
+    return measure.slow or (deep is not None and pair.numeric_points[0].shape[1] > deep)
+
+
 def _skip_reason(pair: Pair, measure: Measure, n_pairs: int) -> str | None:
     """Why a measure is left out unless asked for: quadratic ones cost n² for every pair."""
-    deep = measure.slow_above_d
-    if not measure.slow and (deep is None or pair.numeric_points[0].shape[1] <= deep):
+    k = sum(p.k for p in pair.parts)
+    if measure.name == "lift_kd" and k**2 > MOST_PAIRS:  # of all clusters, also of one partition
+        return f"slow for {k:,} clusters; ask for it by name"
+    if not _is_slow(measure, pair):
         return None
     n = max(p.n or 0 for p in pair.parts)
     if n <= _SLOW_ABOVE and n * np.sqrt(n_pairs) <= 2 * _SLOW_ABOVE:

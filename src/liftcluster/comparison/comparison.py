@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -39,6 +39,34 @@ class Estimate:
         if abs(self.value) >= 1000:  # a count
             return f"{self.value:,.0f}"
         return f"{self.value:.4f}" + (f" ± {self.error:.4f}" if self.error else "")
+
+
+class Values(Mapping[str, Estimate]):
+    """Estimates by name of the measure; slow ones are computed when they are first read."""
+
+    def __init__(self, estimates: Mapping[str, Estimate | Callable[[], Estimate]]) -> None:
+        self._estimates = dict(estimates)
+
+    def __getitem__(self, name: str) -> Estimate:
+        found = self._estimates[name]
+        if not isinstance(found, Estimate):
+            found = self._estimates[name] = found()
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._estimates  # without computing it
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._estimates)
+
+    def __len__(self) -> int:
+        return len(self._estimates)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Values, (dict(self),)  # numbers alone, without points
 
 
 @dataclass(frozen=True)
@@ -91,6 +119,8 @@ class Comparison:
     Attributes
     ----------
     values : mapping from measure to Estimate
+        Slow ones (cdistance; spri and spari in more than three dimensions) are computed when they
+        are first read, unless they were asked for by name.
     left_out : mapping from measure to the reason why it does not apply
     plan : (k, k') array or None
         The transport plan of LiftEMD; None without points.

@@ -29,8 +29,10 @@ from ..representation.samples import represent_in_memory, represent_streams
 from ..streaming.sources import Source
 from ..streaming.streams import Stream, as_stream, needs_stream
 from .measures.lifted import Between
+from .measures.placed import PlacedPair
 from .measures.registry import MEASURES, Measure
-from .measures.spatial import PlacedPair
+
+MOST_PAIRS = 10_000_000  # of clusters, beyond which a transport problem takes minutes
 
 
 class _Shared:
@@ -282,9 +284,27 @@ def why_not_applicable(pair: Pair, measure: Measure) -> str | None:
         return "it needs the points X"
     if not measure.soft and not all(p.is_hard for p in pair.parts):
         return "it is not defined for soft partitions"
+    if measure.pairs_clusters and (reason := _too_many_pairs(pair)) is not None:
+        return reason
     if not measure.any_weights and not pair.has_integer_weights:
         return "it takes weights as numbers of points, so they must be integers"
     return None
+
+
+def _too_many_pairs(pair: Pair) -> str | None:
+    a, b = pair.parts
+    if a.k * b.k <= MOST_PAIRS:
+        return None
+    return (
+        f"it compares all pairs of clusters, at most {MOST_PAIRS:,}, got {a.k:,} × {b.k:,}, which "
+        "would take very long; so many are rarely a clustering (is the column an id, or a "
+        "measurement?); use other labels"
+    )
+
+
+def has_plan(pair: Pair) -> bool:
+    """Whether the transport between the clusters can be computed."""
+    return is_lifted(pair) and _too_many_pairs(pair) is None
 
 
 def check_applicable(pair: Pair, measure: Measure) -> None:

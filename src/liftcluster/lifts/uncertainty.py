@@ -94,17 +94,17 @@ def error_of_some_distances(V: GroupedRows, W: GroupedRows, gradient: FloatArray
 
 
 def error_of_all_distances(
-    V: GroupedRows, W: GroupedRows, D: FloatArray, slope: FloatArray
+    V: GroupedRows, W: GroupedRows, squares: FloatArray, slope: FloatArray
 ) -> float:
-    """The same for the distances D of all rows of V and W to each other, (s + t, s + t).
+    """The same for the squared distances of all rows of V and W to each other, (s + t, s + t).
 
-    ``slope`` is the gradient with respect to D² in place of D, and symmetric.
+    ``slope`` is the gradient with respect to these, and symmetric.
     """
     units, own = np.concatenate([V.units, W.units]), np.concatenate([V.squares, W.squares])
     # Σ slope ‖u − v‖² is a quadratic form of the vectors, and one matrix product gives its parts.
     moved = slope.sum(axis=1)[:, None] * units - slope @ units
-    squares = np.add.reduceat(np.einsum("ij,ij->j", units, moved), V.starts)
-    return _error_of_totals(2 * squares - (slope * D**2).sum(axis=1) @ own)
+    totals = 2 * np.add.reduceat(np.einsum("ij,ij->j", units, moved), V.starts)
+    return _error_of_totals(totals - (slope * squares).sum(axis=1) @ own)
 
 
 def _error_of_totals(totals: FloatArray) -> float:

@@ -16,12 +16,14 @@ from scipy.spatial.distance import cdist
 
 from ..._util.memory import check_pairs
 from ..._util.typing import FloatArray
+from ...kernels.distances import pairwise_distances
 from ...kernels.kernel import as_kernel
 from ...kernels.shift_invariant import Gaussian
 from ...lifts.uncertainty import error_of_all_distances, error_of_some_distances
 from ...representation.representation import Representation
 from ..transport import Transport, solve_transport
 
+_MANY_CLUSTERS = 500  # whose distances are computed by matrix products, not by differences
 OUTER_KERNEL = Gaussian(1 / np.sqrt(2))  # κ′(v, w) = exp(−‖v − w‖²), the paper's
 
 
@@ -34,7 +36,8 @@ class Between:
     def __init__(self, P: Representation, Q: Representation, known: FloatArray | None = None):
         self.P, self.Q = P, Q
         if known is not None:
-            self.all_distances, self.distances = known, np.ascontiguousarray(known[: P.s, P.s :])
+            self.distances = np.ascontiguousarray(known[: P.s, P.s :])
+            self.all_squares = known**2
 
     @cached_property
     def distances(self) -> FloatArray:
@@ -43,12 +46,17 @@ class Between:
         return np.asarray(cdist(self.P.vectors, self.Q.vectors))
 
     @cached_property
-    def all_distances(self) -> FloatArray:
-        """(k + k′, k + k′) the same for all clusters of both."""
+    def all_squares(self) -> FloatArray:
+        """(k + k′, k + k′) squared distances of all clusters of both."""
         s = self.P.s + self.Q.s
         check_pairs(s, s)
-        D, own = self.distances, [cdist(V, V) for V in (self.P.vectors, self.Q.vectors)]
-        return np.block([[own[0], D], [D.T, own[1]]])
+        V, W = self.P.vectors, self.Q.vectors
+        if s > _MANY_CLUSTERS:  # one matrix product for all
+            both = np.concatenate([V, W])
+            return pairwise_distances(both, both, power=2)
+        between = self.distances**2
+        own = (cdist(U, U) ** 2 for U in (V, W))  # all alike: what is equal cancels
+        return np.block([[next(own), between], [between.T, next(own)]])
 
     @cached_property
     def masses(self) -> tuple[FloatArray, FloatArray]:
@@ -77,7 +85,7 @@ class Between:
     def kernel_distance(self, *, outer_kernel: Any = OUTER_KERNEL) -> float:
         kernel = as_kernel(outer_kernel)
         if isinstance(kernel, Gaussian):
-            K = kernel.of_distances(self.all_distances**2, 1.0)
+            K = kernel.of_distances(self.all_squares, 1.0)
         else:
             V = np.concatenate([self.P.vectors, self.Q.vectors])
             K = kernel(V, V)
@@ -92,19 +100,18 @@ class Between:
             return 0.0 if value == 0 else None
         if lift is None:
             return None
-        D = self.all_distances
-        squares = D**2
+        squares = self.all_squares
         slope = sum(  # dκ′/dD²
             -alpha / (2 * h**2) * np.exp(-squares / (2 * h**2))
             for alpha, h in zip(kernel.weights or (1.0,), kernel.bandwidths, strict=True)
         )
-        slope = np.where(D > 0, np.outer(self._signed, self._signed) * slope / (2 * value), 0.0)
+        slope = np.outer(self._signed, self._signed) * slope / (2 * value)
         sums = np.concatenate([self.P.sums, self.Q.sums])
         bound = lift.distance_bound(sums, sums)
         if bound is not None:
-            return float(np.sum(np.abs(2 * slope * D) * bound))
+            return float(np.sum(np.abs(2 * slope) * np.sqrt(squares) * bound))
         V, W = self.P.grouped_vectors, self.Q.grouped_vectors
-        return None if V is None or W is None else error_of_all_distances(V, W, D, slope)
+        return None if V is None or W is None else error_of_all_distances(V, W, squares, slope)
 
     def error(self, gradient: FloatArray) -> float | None:
         """Standard error of Σ gradient · D to first order, or a deterministic bound if known."""

@@ -89,6 +89,11 @@ class Measure:
     shared: Callable[..., float] | None = None
     shared_error: Callable[..., float | None] | None = None
 
+    @property
+    def pairs_clusters(self) -> bool:
+        """Whether all pairs of clusters of two partitions are compared by their places."""
+        return self.needs == "vectors" or (self.needs == "points" and not self.same_points)
+
     @cached_property
     def options(self) -> tuple[str, ...]:
         return option_names(self.function)

@@ -8,12 +8,9 @@ of the remaining weight.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -21,79 +18,14 @@ from scipy.spatial.distance import cdist
 from ..._util.arrays import row_blocks
 from ..._util.checks import check_count
 from ..._util.memory import check_memory, check_pairs
-from ..._util.typing import Array, FloatArray, Sparse
-from ..._util.validation import check_same_length
+from ..._util.typing import Array, FloatArray, IntArray, Sparse
 from ...partitions.partition import Partition
-from ..transport import emd, solve_transport
+from ..transport import solve_transport
+from .placed import Placed, PlacedPair
 
-_KEPT_UP_TO = 2**14  # points up to which the shares of clusters are kept for several measures
 _ROUNDING = 1e-13  # a transport cost below this share of the maximal cost is rounding
 
 Progress = Callable[[int, int], object]  # called with the numbers of pairs done and of all
-
-
-@dataclass(frozen=True, eq=False)
-class Placed:
-    """A partition and its points, and what measures compute of it for several pairs."""
-
-    X: Array
-    partition: Partition
-    known: dict[Any, FloatArray] = field(default_factory=dict)  # means and profiles
-
-    def __post_init__(self) -> None:
-        check_same_length(self.partition.n, len(self.X), "the partition", "X")
-
-    @property
-    def shares(self) -> tuple[Array, Sparse]:
-        """The points in some cluster, and their shares w p(C|x) of the total weight, (n, k)."""
-        return self._kept if self.partition.n <= _KEPT_UP_TO else _shares(self.X, self.partition)
-
-    @cached_property
-    def _kept(self) -> tuple[Array, Sparse]:
-        return _shares(self.X, self.partition)
-
-    @cached_property
-    def masses(self) -> FloatArray:
-        return _masses(self.shares[1])
-
-    @cached_property
-    def box(self) -> tuple[Array, Array, Array]:
-        """The least and the largest coordinates of the points in clusters, and the first point."""
-        X = self.shares[0]
-        return X.min(axis=0), X.max(axis=0), X[:1]
-
-    def remember(self, key: Any, make: Callable[[], FloatArray]) -> FloatArray:
-        if key not in self.known:
-            self.known[key] = make()
-        return self.known[key]
-
-
-@dataclass(frozen=True, eq=False)
-class PlacedPair:
-    """Two partitions with their points, and what several measures of this pair share."""
-
-    P: Placed
-    Q: Placed
-    known: dict[Any, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        d, e = self.P.X.shape[1], self.Q.X.shape[1]
-        if d != e:
-            raise ValueError(f"X has {d} features and Y has {e}; they must be points of one space")
-
-    @classmethod
-    def of(cls, X: Array, a: Partition, Y: Array, b: Partition) -> PlacedPair:
-        check_same_length(a.n, len(X), "the first partition", "X")
-        check_same_length(b.n, len(Y), "the second partition", "Y")
-        return cls(Placed(X, a), Placed(Y, b))
-
-    @property
-    def unit(self) -> float:
-        """A power of two that scales coordinates to [-2, 2]: squares do not overflow or vanish."""
-        largest = max(
-            abs(float(c)) for Z in (self.P, self.Q) for z in Z.box[:2] for c in (z.min(), z.max())
-        )
-        return 2.0 ** (math.frexp(largest)[1] - 1)
 
 
 def centroid(X: Array, a: Partition, Y: Array, b: Partition) -> float:
@@ -256,7 +188,7 @@ def cdistance_of(pair: PlacedPair, *, progress: Progress | None = None) -> float
     independent = float(A @ D @ B)
     if independent == 0:
         return 0.0
-    return min(emd(A, B, D).cost / independent, 1.0)  # at most one up to rounding
+    return min(solve_transport(A, B, D).cost / independent, 1.0)  # at most one up to rounding
 
 
 def cluster_transports(
@@ -281,27 +213,15 @@ def _cluster_transports(pair: PlacedPair, progress: Progress | None) -> FloatArr
         "take a sample of the points, or the measure lift_emd, which needs no pairs of points",
     )
     D = np.empty((k, m))
+    same = X is Y
+    clusters = [_cluster(Y, S, j, unit) for j in range(m)]
     for i in range(k):
-        U, u = _cluster(X, R, i, unit)
-        for j in range(m):
-            D[i, j] = _transport(U, u, *_cluster(Y, S, j, unit))
+        own = _cluster(X, R, i, unit)
+        for j, other in enumerate(clusters):
+            D[i, j] = _transport(*(_without_common(own, other) if same else (own, other)))
             if progress is not None:
                 progress(i * m + j + 1, k * m)
     return D
-
-
-def _shares(X: Array, partition: Partition) -> tuple[Array, Sparse]:
-    """The points in some cluster, and their shares w p(C|x) of the total weight, (n, k)."""
-    R = partition.weighted_rows(slice(0, partition.n))
-    R.eliminate_zeros()
-    inside = np.diff(R.indptr) > 0
-    # Summing the weights, not R, gives the same bits for any order of the clusters.
-    R.data /= partition.weights[inside].sum()
-    return (X, R) if inside.all() else (X[inside], R[inside, :])
-
-
-def _masses(R: Sparse) -> FloatArray:
-    return np.asarray(R.sum(axis=0), dtype=np.float64).ravel()
 
 
 def _in_units(X: Array, unit: float) -> FloatArray:
@@ -367,19 +287,49 @@ def _sorted_columns(R: Sparse) -> list[tuple[list[int], list[float]]]:
     )
 
 
-def _cluster(X: Array, R: Sparse, i: int, unit: float) -> tuple[FloatArray, FloatArray]:
-    """The points of a cluster and their weights, which sum to one."""
+@dataclass(frozen=True, eq=False)
+class _Cluster:
+    """The points of a cluster, with weights that sum to one."""
+
+    rows: IntArray
+    points: FloatArray
+    weights: FloatArray
+
+
+def _cluster(X: Array, R: Sparse, i: int, unit: float) -> _Cluster:
     column = slice(R.indptr[i], R.indptr[i + 1])
     weights = R.data[column]
-    return _in_units(X[R.indices[column]], unit), weights / weights.sum()
+    rows = R.indices[column]
+    return _Cluster(rows, _in_units(X[rows], unit), weights / weights.sum())
 
 
-def _transport(U: FloatArray, u: FloatArray, V: FloatArray, v: FloatArray) -> float:
-    """W₁ between two sets of weighted points."""
-    if np.array_equal(U, V) and np.array_equal(u, v):
+def _without_common(A: _Cluster, B: _Cluster) -> tuple[_Cluster, _Cluster]:
+    """Two clusters without the mass that they have at the same points.
+
+    Distances are a metric, so that some optimal plan leaves it where it is.
+    """
+    _, i, j = np.intersect1d(A.rows, B.rows, assume_unique=True, return_indices=True)
+    if not len(i):
+        return A, B
+    u, v = A.weights.copy(), B.weights.copy()
+    common = np.minimum(u[i], v[j])
+    u[i] -= common
+    v[j] -= common
+    return _some(A, u), _some(B, v)
+
+
+def _some(cluster: _Cluster, weights: FloatArray) -> _Cluster:
+    rest = np.flatnonzero(weights)
+    return _Cluster(cluster.rows[rest], cluster.points[rest], weights[rest])
+
+
+def _transport(A: _Cluster, B: _Cluster) -> float:
+    """W₁ between two sets of weighted points, with the same total."""
+    U, u, V, v = A.points, A.weights, B.points, B.weights
+    if not (len(u) and len(v)) or (np.array_equal(U, V) and np.array_equal(u, v)):
         return 0.0
     C = cdist(U, V)
     if len(u) == 1 or len(v) == 1:
-        return float(u @ C @ v)  # there is only one plan
-    cost = emd(u, v, C).cost
+        return float(u @ C @ v) / float(u.sum())  # the only plan
+    cost = solve_transport(u, v, C).cost
     return cost if cost > _ROUNDING * C.max() else 0.0

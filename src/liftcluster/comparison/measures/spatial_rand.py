@@ -24,7 +24,7 @@ from ..._util.validation import check_same_length
 from ...kernels.distances import pairwise_distances
 from ...partitions.contingency import PairCounts
 from ...partitions.partition import Partition
-from .spatial import Placed, PlacedPair
+from .placed import Placed, PlacedPair
 
 _FEW_POINTS = 2_000  # up to which summing over pairs is as fast as lifting
 _MAX_AXES = 3  # up to which the power series is short
