@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -13,28 +14,33 @@ from .._util.checks import check_choice, checked_keywords
 from .._util.names import MeasureName
 from .._util.progress import progress_bar
 from .._util.typing import BandwidthLike, FloatArray, Points, RngLike
+from .._util.validation import as_points
 from ..kernels.kernel import KernelLike
 from ..lifts.choice import Lifting, LiftLike
 from ..partitions.partition import Partition, as_partitions
 from ..representation.representation import Representation
 from ..representation.samples import represent_in_memory
-from .comparison import Comparison, Estimate, find_moves
+from .comparison import Comparison, Estimate, Values, find_moves
 from .distances import distance_matrix
 from .inputs import (
+    MOST_PAIRS,
     LiftedPair,
     Pair,
     PairInMemory,
     check_applicable,
     check_pairs_fit,
     compute,
-    inputs_for,
+    compute_error,
+    has_plan,
     is_lifted,
     make_pair,
     why_not_applicable,
 )
-from .measures.lifted import lift_emd_error, lift_transport
+from .measures.lifted import Between
+from .measures.placed import Placed, PlacedPair
 from .measures.registry import MEASURES, Measure
 
+_MOST_CLUSTERS = 3000  # in all partitions together, whose distances are computed at once
 _SLOW_ABOVE = 2000  # points beyond which compare leaves slow measures out
 
 
@@ -62,8 +68,8 @@ def compare(
         As for :func:`distance`.
     measures : sequence of str, optional
         Names in ``MEASURES``; by default every one that applies (and, above 2,000 points, is not
-        slow: spri and spari are, in more than three dimensions). What was left out, and why, is
-        in ``Comparison.left_out``.
+        slow: spri and spari are, in more than three dimensions); slow ones are computed when they
+        are first read. What was left out, and why, is in ``Comparison.left_out``.
     names : pair, optional
         Names of the two partitions in tables; by default "a" and "b", or those of representations.
 
@@ -114,18 +120,52 @@ def compare_all(
     if lifts:
         check_pairs_fit(named.values())
         rep = represent_in_memory(lifting, [(X, named)], rng=rng)
-    pairs = list(combinations(enumerate(named), 2))
+    positions = list(combinations(range(len(named)), 2))
+    names, parts = list(named), list(named.values())
+    lifted, placed = _lifted_pairs(rep), _placed_pairs(parts, X)
     found = {}
-    with progress_bar("comparisons", len(pairs), show=progress) as advance:
-        for (i, first), (j, second) in pairs:
-            lifted = None if rep is None else rep[[i, j]]
-            pair = PairInMemory(named[first], named[second], X, None, lifting, rng, lifted)
+    with progress_bar("comparisons", len(positions), show=progress) as advance:
+        for i, j in positions:
+            pair = PairInMemory(parts[i], parts[j], X, None, lifting, rng)
+            vars(pair).update(lifted(i, j) | placed(i, j))
             # One progress bar is enough: that of the pairs of partitions.
-            found[first, second] = _compare(
-                pair, asked, (first, second), n_pairs=len(pairs), progress=False
+            found[names[i], names[j]] = _compare(
+                pair, asked, (names[i], names[j]), n_pairs=len(positions), progress=False
             )
             advance(1)
     return found, rep
+
+
+Known = Callable[[int, int], dict[str, Any]]  # cached properties of a pair of partitions
+
+
+def _lifted_pairs(rep: Representation | None) -> Known:
+    """Vectors, and distances of all clusters at once while these are few, for every pair."""
+    if rep is None:
+        return lambda i, j: {}
+    parts = [rep[i] for i in range(rep.m)]
+    D = rep.distances() if rep.s <= _MOST_CLUSTERS else None
+    rows = np.split(np.arange(rep.s), np.cumsum([part.s for part in parts])[:-1])
+
+    def known(i: int, j: int) -> dict[str, Any]:
+        both = np.concatenate([rows[i], rows[j]])
+        block = None if D is None else D[np.ix_(both, both)]
+        return {"between": Between(parts[i], parts[j], block)}
+
+    return known
+
+
+def _placed_pairs(parts: list[Partition], X: Points) -> Known:
+    """Points that are checked once, and what measures need of each partition with them."""
+    try:
+        points = as_points(X)
+    except (TypeError, ValueError):  # none, or without coordinates: measures say what they need
+        return lambda i, j: {}
+    placed = [Placed(points, part) for part in parts]
+    return lambda i, j: {
+        "numeric_points": (points, points),
+        "placed": PlacedPair(placed[i], placed[j]),
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +236,7 @@ def _compare(
     if len(names) != 2:
         raise ValueError(f"names must be two, got {names!r}")
     left_out: dict[str, str] = {}
+    may_wait = asked is None
     if asked is None:
         for measure in MEASURES.values():
             reason = why_not_applicable(pair, measure) or _skip_reason(pair, measure, n_pairs)
@@ -205,32 +246,40 @@ def _compare(
     else:
         for name in asked:
             check_applicable(pair, MEASURES[name])
-    transport = None
-    if is_lifted(pair):  # one transport problem gives lift_emd, its error and the plan
-        transport = lift_transport(*inputs_for(MEASURES["lift_emd"], pair))
-    values: dict[str, Estimate] = {}
-    for measure in (MEASURES[name] for name in asked):
-        arguments = inputs_for(measure, pair)
-        if transport is not None and measure.name == "lift_emd":
-            error = lift_emd_error(*arguments, transport=transport)
-            values[measure.name] = Estimate(transport.cost, error)
-        else:
-            error = measure.error(*arguments) if measure.error else None
-            values[measure.name] = Estimate(compute(measure, pair, {}, progress), error)
-    if transport is None:
+    estimates = {name: partial(_estimate, MEASURES[name], pair, progress) for name in asked}
+    values = Values(
+        {
+            name: estimate if may_wait and _is_slow(MEASURES[name], pair) else estimate()
+            for name, estimate in estimates.items()
+        }
+    )
+    if not has_plan(pair):
         return Comparison(names, values, left_out, pair.parts, None)
     points, n = (pair.X if isinstance(pair, PairInMemory) else None), pair.parts[0].n
     if pair.X is None and n is not None:  # kernels that know a point by its number
         points = pair.lifting.kernel.points(None, n)
-    rep, plan, D = pair.representation, transport.plan, transport.costs
-    moves = find_moves(plan, D, rep[0].cluster_names, rep[1].cluster_names)
-    return Comparison(names, values, left_out, pair.parts, rep, plan, D, moves, points)
+    P, Q, transport = pair.between.P, pair.between.Q, pair.between.transport
+    plan, D = transport.plan, transport.costs
+    moves = find_moves(plan, D, P.cluster_names, Q.cluster_names)
+    return Comparison(names, values, left_out, pair.parts, (P, Q), plan, D, moves, points)
+
+
+def _estimate(measure: Measure, pair: Pair, progress: bool | None) -> Estimate:
+    return Estimate(compute(measure, pair, {}, progress), compute_error(measure, pair))
+
+
+def _is_slow(measure: Measure, pair: Pair) -> bool:
+    """Whether a measure costs n² or more."""
+    deep = measure.slow_above_d
+    return measure.slow or (deep is not None and pair.numeric_points[0].shape[1] > deep)
 
 
 def _skip_reason(pair: Pair, measure: Measure, n_pairs: int) -> str | None:
     """Why a measure is left out unless asked for: quadratic ones cost n² for every pair."""
-    deep = measure.slow_above_d
-    if not measure.slow and (deep is None or pair.numeric_points[0].shape[1] <= deep):
+    k = sum(p.k for p in pair.parts)
+    if measure.name == "lift_kd" and k**2 > MOST_PAIRS:  # of all clusters, also of one partition
+        return f"slow for {k:,} clusters; ask for it by name"
+    if not _is_slow(measure, pair):
         return None
     n = max(p.n or 0 for p in pair.parts)
     if n <= _SLOW_ABOVE and n * np.sqrt(n_pairs) <= 2 * _SLOW_ABOVE:

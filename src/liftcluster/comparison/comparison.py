@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from .._util.arrays import from_device
 from .._util.extras import needs
 from .._util.html import items, paragraph, table
 from .._util.typing import FloatArray, Points
+from ..lifts.base import Lift
 from ..partitions.partition import Partition
 from ..representation.counts import PartitionSummary
-from ..representation.representation import Representation
+from ..representation.representation import Representation, join
 from ..streaming.passes import map_points
 from .measures.elements import element_similarity
 from .measures.registry import MEASURES
+
+Cell = tuple[int, int, float, float, bool]  # of a plan: row, column, flow, distance, whether major
 
 _MINOR = 0.2  # a flow below this share of the smaller of its two clusters is spill
 _ROUNDING = 1e-12  # a flow below this is the solver's arithmetic
@@ -38,6 +39,34 @@ class Estimate:
         if abs(self.value) >= 1000:  # a count
             return f"{self.value:,.0f}"
         return f"{self.value:.4f}" + (f" ± {self.error:.4f}" if self.error else "")
+
+
+class Values(Mapping[str, Estimate]):
+    """Estimates by name of the measure; slow ones are computed when they are first read."""
+
+    def __init__(self, estimates: Mapping[str, Estimate | Callable[[], Estimate]]) -> None:
+        self._estimates = dict(estimates)
+
+    def __getitem__(self, name: str) -> Estimate:
+        found = self._estimates[name]
+        if not isinstance(found, Estimate):
+            found = self._estimates[name] = found()
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._estimates  # without computing it
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._estimates)
+
+    def __len__(self) -> int:
+        return len(self._estimates)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Values, (dict(self),)  # numbers alone, without points
 
 
 @dataclass(frozen=True)
@@ -90,6 +119,8 @@ class Comparison:
     Attributes
     ----------
     values : mapping from measure to Estimate
+        Slow ones (cdistance; spri and spari in more than three dimensions) are computed when they
+        are first read, unless they were asked for by name.
     left_out : mapping from measure to the reason why it does not apply
     plan : (k, k') array or None
         The transport plan of LiftEMD; None without points.
@@ -99,6 +130,7 @@ class Comparison:
         The plan in words, heaviest first.
     representation : Representation or None
         Both partitions, lifted.
+    lift : Lift or None
     element_similarity : (n,) array
         How alike both are around each point.
     partitions : pair of Partition
@@ -109,11 +141,19 @@ class Comparison:
     values: Mapping[str, Estimate]
     left_out: Mapping[str, str]
     partitions: tuple[Partition, Partition] | tuple[PartitionSummary, PartitionSummary]
-    representation: Representation | None
+    lifted: tuple[Representation, Representation] | None
     plan: FloatArray | None = None
     cluster_distances: FloatArray | None = None
     moves: list[Move] = field(default_factory=list)
     points: Points = None
+
+    @property
+    def representation(self) -> Representation | None:
+        return None if self.lifted is None else join(self.lifted)
+
+    @property
+    def lift(self) -> Lift | None:
+        return None if self.lifted is None else self.lifted[0].lift
 
     @cached_property
     def element_similarity(self) -> FloatArray:
@@ -165,10 +205,10 @@ class Comparison:
             Where to evaluate it; by default at the points of a, if they were in memory.
         cluster, other : names
         """
-        rep = self.representation
-        if rep is None or rep.lift is None or self.plan is None:
+        lift = self.lift
+        if self.lifted is None or lift is None or self.plan is None:
             raise ValueError("a witness needs a comparison that was made with X")
-        P, Q, lift = rep[0], rep[1], rep.lift
+        P, Q = self.lifted
         where = self.points if points is None else points
         if (cluster is None) != (other is None):
             raise ValueError("give both cluster and other, or neither")
@@ -184,7 +224,6 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain Python values, fit for JSON if the cluster names are."""
         a, b = self.partitions
-        lift = None if self.representation is None else self.representation.lift
         return {
             "names": list(self.names),
             "partitions": [
@@ -207,7 +246,7 @@ class Comparison:
                 for name, e in self.values.items()
             },
             "left_out": dict(self.left_out),
-            "lift": None if lift is None else lift.describe(),
+            "lift": None if self.lift is None else self.lift.describe(),
             "plan": None if self.plan is None else self.plan.tolist(),
             "cluster_distances": (
                 None if self.cluster_distances is None else self.cluster_distances.tolist()
@@ -237,8 +276,8 @@ class Comparison:
         a, b = self.partitions
         width = max((len(name) for name in self.values), default=0)
         lines = [f"{self.names[0]}: {a}", f"{self.names[1]}: {b}"]
-        if self.representation is not None and self.representation.lift is not None:
-            lines.append(f"lift: {self.representation.lift.describe()}")
+        if self.lift is not None:
+            lines.append(f"lift: {self.lift.describe()}")
         lines += [f"  {name:{width}}  {estimate}" for name, estimate in self.values.items()]
         return "\n".join([*lines, *self.summary()])
 
@@ -255,8 +294,7 @@ class Comparison:
         names = paragraph(f"{self.names[0]} and {self.names[1]}", strong=True)
         rows = [(name, e, MEASURES[name].title) for name, e in self.values.items()]
         measures = table(("measure", "distance", "what it is"), rows)
-        lift = None if self.representation is None else self.representation.lift
-        how = "" if lift is None else paragraph(f"lift: {lift.describe()}")
+        how = "" if self.lift is None else paragraph(f"lift: {self.lift.describe()}")
         return names + measures + items(self.summary()) + how
 
 
@@ -264,25 +302,41 @@ def find_moves(
     plan: FloatArray, D: FloatArray, sources: tuple[Hashable, ...], targets: tuple[Hashable, ...]
 ) -> list[Move]:
     """Group the flows of a plan: clusters joined by more than spill belong to one move."""
-    k = len(sources)
-    smaller = np.minimum.outer(plan.sum(axis=1), plan.sum(axis=0))
-    major = plan >= _MINOR * np.maximum(smaller, np.finfo(float).tiny)
-    edges = np.zeros((k + len(targets), k + len(targets)), dtype=bool)
-    edges[:k, k:] = major
-    groups = connected_components(csr_array(edges), directed=False)[1]
+    i, j = np.nonzero(plan)
+    flows, distances = plan[i, j], D[i, j]
+    smaller = np.minimum(plan.sum(axis=1)[i], plan.sum(axis=0)[j])
+    is_major = flows >= _MINOR * np.maximum(smaller, np.finfo(float).tiny)
+    columns = i.tolist(), j.tolist(), flows.tolist(), distances.tolist(), is_major.tolist()
+    cells = list(zip(*columns, strict=True))  # plain numbers: they are few, and grouped one by one
     moves = []
-    for group in np.unique(groups):
-        rows, columns = np.flatnonzero(groups[:k] == group), np.flatnonzero(groups[k:] == group)
-        if len(rows) and len(columns):
-            flows = np.where(major, plan, 0)[np.ix_(rows, columns)]
-            costs = flows * D[np.ix_(rows, columns)]
-            kind = _kind(len(rows), len(columns), D[rows[0], columns[0]])
-            clusters = tuple(sources[i] for i in rows), tuple(targets[j] for j in columns)
-            moves.append(Move(kind, *clusters, float(flows.sum()), float(costs.sum())))
-    for i, j in np.argwhere((plan > _ROUNDING) & ~major):
-        mass, cost = float(plan[i, j]), float(plan[i, j] * D[i, j])
-        moves.append(Move("spilled", (sources[i],), (targets[j],), mass, cost))
+    for group in _connected([cell for cell in cells if cell[-1]]):
+        rows, others = sorted({cell[0] for cell in group}), sorted({cell[1] for cell in group})
+        kind = _kind(len(rows), len(others), float(D[rows[0], others[0]]))
+        clusters = tuple(sources[r] for r in rows), tuple(targets[c] for c in others)
+        mass, cost = sum(cell[2] for cell in group), sum(cell[2] * cell[3] for cell in group)
+        moves.append(Move(kind, *clusters, mass, cost))
+    for row, column, mass, distance, major in cells:
+        if mass > _ROUNDING and not major:
+            clusters = (sources[row],), (targets[column],)
+            moves.append(Move("spilled", *clusters, mass, mass * distance))
     return sorted(moves, key=lambda move: (move.kind == "spilled", -move.mass))
+
+
+def _connected(cells: list[Cell]) -> list[list[Cell]]:
+    """The cells of each connected part of a bipartite graph, in the order of their first rows."""
+    parent: dict[int, int] = {}
+
+    def root(node: int) -> int:
+        while parent.setdefault(node, node) != node:
+            parent[node] = node = parent[parent[node]]
+        return node
+
+    for row, column, *_ in cells:
+        parent[root(-1 - column)] = root(row)
+    parts: dict[int, list[Cell]] = {}
+    for cell in cells:
+        parts.setdefault(root(cell[0]), []).append(cell)
+    return list(parts.values())
 
 
 def describe_moves(moves: list[Move]) -> list[str]:
@@ -303,10 +357,10 @@ def witness_from_scores(plan: FloatArray, S: FloatArray, T: FloatArray) -> Float
 
     S (n, k) and T (n, k') are the scores ⟨φ(x), Φ̄(C)⟩ of the clusters on both sides.
     """
-    total = np.zeros(len(S))
-    for i, j in np.argwhere(plan > _ROUNDING):
-        total += plan[i, j] * np.abs(S[:, i] - T[:, j])
-    return total
+    i, j = np.nonzero(plan > _ROUNDING)
+    differences = S.T[i]  # rows of contiguous numbers if S is a transpose
+    differences -= T.T[j]
+    return np.asarray(plan[i, j] @ np.abs(differences, out=differences))
 
 
 def _kind(n_sources: int, n_targets: int, distance: float) -> str:

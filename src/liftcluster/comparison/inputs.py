@@ -28,11 +28,34 @@ from ..representation.representation import Representation, join
 from ..representation.samples import represent_in_memory, represent_streams
 from ..streaming.sources import Source
 from ..streaming.streams import Stream, as_stream, needs_stream
+from .measures.lifted import Between
+from .measures.placed import PlacedPair
 from .measures.registry import MEASURES, Measure
+
+MOST_PAIRS = 10_000_000  # of clusters, beyond which a transport problem takes minutes
+
+
+class _Shared:
+    """What is computed once for all measures of a pair."""
+
+    representation: Any
+    numeric_points: Any
+    parts: Any
+
+    @cached_property
+    def between(self) -> Between:
+        """Both partitions, lifted, and the distances of their clusters."""
+        return Between(self.representation[0], self.representation[1])
+
+    @cached_property
+    def placed(self) -> PlacedPair:
+        """Both partitions with their points."""
+        (X, Y), (a, b) = self.numeric_points, self.parts
+        return PlacedPair.of(X, a, Y, b)
 
 
 @dataclass(frozen=True, eq=False)
-class PairInMemory:
+class PairInMemory(_Shared):
     """Two partitions in memory."""
 
     a: Partition
@@ -41,7 +64,6 @@ class PairInMemory:
     Y: Points | None  # None: both partitions are of the points X
     lifting: Lifting
     rng: RngLike = None
-    lifted: Representation | None = None  # both partitions, where they have been lifted before
 
     @property
     def parts(self) -> tuple[Partition, Partition]:
@@ -61,8 +83,6 @@ class PairInMemory:
 
     @cached_property
     def representation(self) -> Representation:
-        if self.lifted is not None:
-            return self.lifted
         check_pairs_fit(self.parts)
         return represent_in_memory(self.lifting, self.samples, rng=self.rng)
 
@@ -75,13 +95,13 @@ class PairInMemory:
     def table(self) -> Contingency:
         return contingency(self.a, self.b)
 
-    @property
+    @cached_property
     def has_integer_weights(self) -> bool:
         return are_integers(self.a.weights) and are_integers(self.b.weights)
 
 
 @dataclass(frozen=True, eq=False)
-class StreamedPair:
+class StreamedPair(_Shared):
     """Two partitions that are read in blocks, of the same points or each of its own."""
 
     streams: list[Stream]  # one with the partitions "a" and "b", or one for each
@@ -126,7 +146,7 @@ class StreamedPair:
 
 
 @dataclass(frozen=True, eq=False)
-class LiftedPair:
+class LiftedPair(_Shared):
     """Two partitions of which only the cluster vectors are known."""
 
     representation: Representation
@@ -264,9 +284,27 @@ def why_not_applicable(pair: Pair, measure: Measure) -> str | None:
         return "it needs the points X"
     if not measure.soft and not all(p.is_hard for p in pair.parts):
         return "it is not defined for soft partitions"
+    if measure.pairs_clusters and (reason := _too_many_pairs(pair)) is not None:
+        return reason
     if not measure.any_weights and not pair.has_integer_weights:
         return "it takes weights as numbers of points, so they must be integers"
     return None
+
+
+def _too_many_pairs(pair: Pair) -> str | None:
+    a, b = pair.parts
+    if a.k * b.k <= MOST_PAIRS:
+        return None
+    return (
+        f"it compares all pairs of clusters, at most {MOST_PAIRS:,}, got {a.k:,} × {b.k:,}, which "
+        "would take very long; so many are rarely a clustering (is the column an id, or a "
+        "measurement?); use other labels"
+    )
+
+
+def has_plan(pair: Pair) -> bool:
+    """Whether the transport between the clusters can be computed."""
+    return is_lifted(pair) and _too_many_pairs(pair) is None
 
 
 def check_applicable(pair: Pair, measure: Measure) -> None:
@@ -289,21 +327,35 @@ def check_pairs_fit(partitions: Iterable[Partition]) -> None:
 def inputs_for(measure: Measure, pair: Pair) -> tuple[Any, ...]:
     """The arguments that the function of a measure is called with."""
     if measure.needs == "vectors":
-        return pair.representation[0], pair.representation[1]
+        return pair.between.P, pair.between.Q
     if measure.needs == "table":
         return (pair.table,)
     (X, Y), (a, b) = pair.numeric_points, pair.parts
     return X, a, Y, b
 
 
+def shared_by(measure: Measure, pair: Pair) -> Any:
+    """What the measure of a pair shares with the others that need the same."""
+    if measure.needs == "table":
+        return pair.table
+    return pair.between if measure.needs == "vectors" else pair.placed
+
+
 def compute(
     measure: Measure, pair: Pair, options: Mapping[str, Any], progress: bool | None
 ) -> float:
     """The distance; a slow measure shows a progress bar."""
-    arguments = inputs_for(measure, pair)
+    function, shared = measure.shared or measure.function, shared_by(measure, pair)
     if not measure.slow:
-        return float(measure.function(*arguments, **options))
+        return float(function(shared, **options))
     a, b = pair.parts
     with progress_bar(measure.name, a.k * b.k, show=progress) as advance:
         shown = {"progress": lambda done, total: advance(1), **options}
-        return float(measure.function(*arguments, **shown))
+        return float(function(shared, **shown))
+
+
+def compute_error(measure: Measure, pair: Pair) -> float | None:
+    """The standard error of a distance without options, if it is known."""
+    if measure.shared_error is None:
+        return None
+    return measure.shared_error(shared_by(measure, pair))

@@ -85,13 +85,18 @@ def bandwidth(
 
 
 def _pair_distances(Z: FloatArray, metric: str) -> FloatArray:
-    pairs = pairwise_distances(Z, Z, metric)[np.triu_indices(len(Z), 1)]
-    nonzero = pairs[pairs > 0]
-    return pairs if len(nonzero) * 2 > len(pairs) else nonzero
+    D = pairwise_distances(Z, Z, metric)
+    pairs = np.concatenate([row[i + 1 :] for i, row in enumerate(D)])
+    n_nonzero = np.count_nonzero(pairs)
+    return pairs if n_nonzero * 2 > len(pairs) else pairs[pairs > 0]
 
 
 def _median(Z: FloatArray, n: int, metric: str) -> float:
-    return float(np.median(_pair_distances(Z, metric)))
+    pairs = _pair_distances(Z, metric)
+    high = len(pairs) // 2
+    low = high - (len(pairs) % 2 == 0)
+    pairs.partition((low, high))
+    return float((pairs[low] + pairs[high]) / 2)  # as numpy.median, which also looks for NaN
 
 
 def _mean(Z: FloatArray, n: int, metric: str) -> float:

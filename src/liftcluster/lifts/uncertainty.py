@@ -11,11 +11,13 @@ of its linearisation: each group has a *deviation*, deviations sum to zero, and
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from .._util.arrays import row_blocks
 from .._util.typing import FloatArray, IntArray
 
 
@@ -56,6 +58,59 @@ def distance_deviations(
     twice = 2 * np.sqrt(squares)
     for deviation in deviations:
         yield np.divide(deviation, twice, out=np.zeros_like(twice), where=twice > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedRows:
+    """Unit vectors, the features of each random draw side by side, for sums over the draws."""
+
+    units: FloatArray  # (s, ρ)
+    starts: IntArray  # (G,) first column of each group
+    squares: FloatArray  # (s, G) squared length of each part
+
+    @classmethod
+    def of(cls, units: FloatArray, groups: IntArray) -> GroupedRows:
+        order = np.argsort(groups, kind="stable")
+        starts = np.flatnonzero(np.diff(groups[order], prepend=groups[order[0]] - 1))
+        ordered = units[:, order]
+        return cls(ordered, starts, np.add.reduceat(ordered**2, starts, axis=1))
+
+
+def error_of_some_distances(V: GroupedRows, W: GroupedRows, gradient: FloatArray) -> float:
+    """Standard error of Σ gradient · D over the pairs of rows whose gradient is not zero.
+
+    That of :func:`distance_deviations` where a transport plan, say, uses few of the distances.
+    """
+    rows, columns = np.nonzero(gradient)
+    totals = np.zeros(len(V.starts))
+    for block in row_blocks(len(rows), V.units.shape[1]):
+        i, j = rows[block], columns[block]
+        # By differences, so that equal vectors give exactly zero.
+        squares = np.add.reduceat((V.units[i] - W.units[j]) ** 2, V.starts, axis=1)
+        total = squares.sum(axis=1)
+        slope = np.divide(gradient[i, j], 2 * np.sqrt(total), where=total > 0, out=np.zeros(len(i)))
+        totals += slope @ squares - (slope * total / 2) @ (V.squares[i] + W.squares[j])
+    return _error_of_totals(totals)
+
+
+def error_of_all_distances(
+    V: GroupedRows, W: GroupedRows, squares: FloatArray, slope: FloatArray
+) -> float:
+    """The same for the squared distances of all rows of V and W to each other, (s + t, s + t).
+
+    ``slope`` is the gradient with respect to these, and symmetric.
+    """
+    units, own = np.concatenate([V.units, W.units]), np.concatenate([V.squares, W.squares])
+    # Σ slope ‖u − v‖² is a quadratic form of the vectors, and one matrix product gives its parts.
+    moved = slope.sum(axis=1)[:, None] * units - slope @ units
+    totals = 2 * np.add.reduceat(np.einsum("ij,ij->j", units, moved), V.starts)
+    return _error_of_totals(totals - (slope * squares).sum(axis=1) @ own)
+
+
+def _error_of_totals(totals: FloatArray) -> float:
+    """√(G/(G−1) Σ deviation²) of one sum; infinite for a single group."""
+    G = len(totals)
+    return float(np.sqrt(totals @ totals * (G / (G - 1)))) if G > 1 else float("inf")
 
 
 def unit_rows(V: FloatArray, names: Sequence[Hashable] | None = None) -> FloatArray:

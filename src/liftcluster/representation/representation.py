@@ -16,6 +16,7 @@ from .._util.memory import check_pairs
 from .._util.typing import FloatArray, IntArray
 from ..lifts.base import Lift
 from ..lifts.uncertainty import (
+    GroupedRows,
     distance_deviations,
     inner_product_deviations,
     standard_error,
@@ -99,6 +100,12 @@ class Representation:
     @cached_property
     def masses(self) -> FloatArray:
         return np.asarray(self.cluster_weights / self.total_weights[self.owner])
+
+    @cached_property
+    def grouped_vectors(self) -> GroupedRows | None:
+        """The vectors by groups of features that were drawn together; None if none were."""
+        groups = None if self.lift is None else self.lift.feature_groups()
+        return None if groups is None else GroupedRows.of(self.vectors, groups)
 
     @property
     def noise_masses(self) -> FloatArray:

@@ -327,6 +327,35 @@ def test_expected_information_of_many_points_equals_its_sum(shares):
     assert _expected_information(*sizes) == pytest.approx(float(literal), rel=1e-10, abs=0)
 
 
+@pytest.mark.parametrize("n", [10_000, 60_000, 400_000])
+@pytest.mark.parametrize("shares", [(0.25, 0.25), (0.45, 0.3), (0.35, 0.72)])
+def test_expected_information_by_some_of_the_terms_equals_its_sum(n, shares, monkeypatch):
+    used = []
+
+    def recorded(*arguments):
+        x, P = strided(*arguments)
+        used.append(x.shape)
+        return x, P
+
+    strided = information._strided_terms
+    monkeypatch.setattr(information, "_strided_terms", recorded)
+    sizes = [np.array([round(n * share), n - round(n * share)]) for share in shares]
+    literal = sum(literal_cell_information(a, b, n) for a in sizes[0] for b in sizes[1]) / n
+    # Rounding of log P, about 1e-16 times the distance of an overlap from the mean.
+    assert _expected_information(*sizes) == pytest.approx(float(literal), rel=1e-12, abs=0)
+    assert sum(rows for rows, _ in used) == 4  # each pair of clusters
+    assert max(columns for _, columns in used) < 80  # of hundreds or thousands
+
+
+def test_expected_information_of_clusters_of_all_sizes_equals_scikit_learn():
+    rng = np.random.default_rng(0)
+    a, b = (np.sort((rng.random(5000) ** power * k).astype(int)) for power, k in ((3, 9), (1, 40)))
+    b = np.where(rng.random(5000) < 0.5, rng.permutation(b), b)
+    table = contingency(Partition.from_labels(a), Partition.from_labels(b))
+    theirs = expected_mutual_information(sp.csr_array(table.table), 5000)
+    assert _expected_information(table.rows, table.columns) == pytest.approx(theirs, rel=1e-10)
+
+
 def test_ami_of_very_many_points_equals_nmi():
     a, b = random_labels(0, 160, 4)
     weights = np.full(160, 2.0**45)  # 2^52 points: their likely overlaps alone would fill memory

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from .elements import element_centric
 from .information import ami, nmi, nvi, vi
 from .lifted import (
+    Between,
     lift_emd,
     lift_emd_error,
     lift_hausdorff,
@@ -20,8 +21,8 @@ from .lifted import (
     lift_kd_error,
 )
 from .pairs import accuracy, adjusted_rand, fowlkes_mallows, jaccard, mirkin, rand
-from .spatial import adco, cdistance, centroid
-from .spatial_rand import spari, spri
+from .spatial import adco, adco_of, cdistance, cdistance_of, centroid, centroid_of
+from .spatial_rand import spari, spari_of, spri, spri_of
 
 Needs = Literal["vectors", "points", "table"]
 _INTERNAL = {"X", "progress", "rep", "rng", "weights"}  # passed by the caller, not by the user
@@ -62,6 +63,9 @@ class Measure:
         requested.
     slow_above_d : int or None
         Number of dimensions above which it is slow.
+    shared, shared_error : callable or None
+        The same as ``function`` and ``error``, called with one object that all measures of a pair
+        share: :class:`Between` for vectors, :class:`PlacedPair` for points.
     options : tuple of str
         Names of the keyword arguments that ``function`` accepts from users.
     """
@@ -82,6 +86,13 @@ class Measure:
     reference: str = ""
     slow: bool = False
     slow_above_d: int | None = None
+    shared: Callable[..., float] | None = None
+    shared_error: Callable[..., float | None] | None = None
+
+    @property
+    def pairs_clusters(self) -> bool:
+        """Whether all pairs of clusters of two partitions are compared by their places."""
+        return self.needs == "vectors" or (self.needs == "points" and not self.same_points)
 
     @cached_property
     def options(self) -> tuple[str, ...]:
@@ -134,17 +145,35 @@ _table = partial(_measure, "table", same_points=True, invariances=_RIGID, noise=
 _pairs = partial(_table, any_weights=False)
 
 _ALL = [
-    _lifted(lift_emd, "transport between lifted clusters", error=lift_emd_error),
     _lifted(
-        lift_kd, "kernel distance of lifted clusters", error=lift_kd_error, bounds=(0.0, 2**0.5)
+        lift_emd,
+        "transport between lifted clusters",
+        error=lift_emd_error,
+        shared=Between.emd,
+        shared_error=Between.emd_error,
     ),
-    _lifted(lift_hausdorff, "Hausdorff distance of lifted clusters", error=lift_hausdorff_error),
+    _lifted(
+        lift_kd,
+        "kernel distance of lifted clusters",
+        error=lift_kd_error,
+        bounds=(0.0, 2**0.5),
+        shared=Between.kernel_distance,
+        shared_error=Between.kernel_error,
+    ),
+    _lifted(
+        lift_hausdorff,
+        "Hausdorff distance of lifted clusters",
+        error=lift_hausdorff_error,
+        shared=Between.hausdorff,
+        shared_error=Between.hausdorff_error,
+    ),
     _spatial(
         centroid,
         "transport between centroids (CC)",
         "Zhou, Li, Zha (2005)",
         bounds=_UNBOUNDED,
         invariances=_RIGID - {"scaling"},
+        shared=centroid_of,
     ),
     _spatial(
         adco,
@@ -153,6 +182,7 @@ _ALL = [
         is_metric=True,  # for the trivial reason that 2 ≤ 1 + 1
         bounds=(0.0, 2.0),
         invariances=_RIGID - {"rotation"},
+        shared=adco_of,
     ),
     _spatial(
         cdistance,
@@ -160,9 +190,12 @@ _ALL = [
         "Coen, Ansari, Fillmore (2010)",
         invariances=_RIGID,
         slow=True,
+        shared=cdistance_of,
     ),
-    _spatial_rand(spri, "Rand index with spatial weights (1 − spRI)"),
-    _spatial_rand(spari, "the same, adjusted for chance (1 − spARI)", bounds=_UNBOUNDED),
+    _spatial_rand(spri, "Rand index with spatial weights (1 − spRI)", shared=spri_of),
+    _spatial_rand(
+        spari, "the same, adjusted for chance (1 − spARI)", bounds=_UNBOUNDED, shared=spari_of
+    ),
     _pairs(rand, "share of pairs judged differently", "Rand (1971)", is_metric=True),
     _pairs(
         jaccard,

@@ -8,8 +8,8 @@ of the remaining weight.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -18,10 +18,10 @@ from scipy.spatial.distance import cdist
 from ..._util.arrays import row_blocks
 from ..._util.checks import check_count
 from ..._util.memory import check_memory, check_pairs
-from ..._util.typing import Array, FloatArray, Sparse
-from ..._util.validation import check_same_length
+from ..._util.typing import Array, FloatArray, IntArray, Sparse
 from ...partitions.partition import Partition
-from ..transport import emd
+from ..transport import solve_transport
+from .placed import Placed, PlacedPair
 
 _ROUNDING = 1e-13  # a transport cost below this share of the maximal cost is rounding
 
@@ -55,12 +55,17 @@ def centroid(X: Array, a: Partition, Y: Array, b: Partition) -> float:
     >>> round(centroid(X, a, X, b), 12)  # 1 * 1/4 + 3 * 1/4 + 1 * 1/2
     1.5
     """
-    X, R, Y, S = _both_shares(X, a, Y, b)
-    check_pairs(R.shape[1], S.shape[1])
-    unit = _safe_unit(X, Y)
-    origin = _in_units(Y[:1], unit)
-    D = cdist(_means(X, R, origin, unit), _means(Y, S, origin, unit))
-    return emd(_masses(R), _masses(S), D).cost * unit
+    return centroid_of(PlacedPair.of(X, a, Y, b))
+
+
+def centroid_of(pair: PlacedPair) -> float:
+    """The same from what several pairs share."""
+    P, Q = pair.P, pair.Q
+    check_pairs(P.partition.k, Q.partition.k)
+    unit = pair.unit
+    origin = _in_units(Q.box[2], unit)
+    D = cdist(*(_means(Z, origin, unit) for Z in (P, Q)))
+    return solve_transport(P.masses, Q.masses, D).cost * unit
 
 
 def adco(X: Array, a: Partition, Y: Array, b: Partition, *, bins: int = 10) -> float:
@@ -103,24 +108,32 @@ def adco(X: Array, a: Partition, Y: Array, b: Partition, *, bins: int = 10) -> f
     >>> adco(X, a, X, b, bins=2)  # 2 - 6/8
     1.25
     """
+    return adco_of(PlacedPair.of(X, a, Y, b), bins=bins)
+
+
+def adco_of(pair: PlacedPair, *, bins: int = 10) -> float:
+    """The same from what several pairs share."""
     bins = check_count(bins, "bins")
-    X, R, Y, S = _both_shares(X, a, Y, b)
-    check_pairs(R.shape[1], S.shape[1])
+    P, Q = pair.P, pair.Q
+    (k, m), d = (P.partition.k, Q.partition.k), P.X.shape[1]
+    check_pairs(k, m)
     check_memory(
-        8 * (R.shape[1] + S.shape[1]) * X.shape[1] * bins,
-        f"profiles of {R.shape[1] + S.shape[1]:,} clusters in {bins:,} bins of {X.shape[1]:,} axes",
+        8 * (k + m) * d * bins,
+        f"profiles of {k + m:,} clusters in {bins:,} bins of {d:,} axes",
         "take fewer bins, or the measure lift_emd",
     )
-    if np.array_equal(X, Y) and _same_clusters(R, S):
+    if _are_equal(P, Q):
         return 0.0
     from scipy.optimize import linear_sum_assignment  # slow to import
 
-    low = np.minimum(X.min(axis=0), Y.min(axis=0)).astype(np.float64)
-    high = np.maximum(X.max(axis=0), Y.max(axis=0)).astype(np.float64)
-    P, Q = _profiles(X, R, low, high, bins), _profiles(Y, S, low, high, bins)
-    products = P @ Q.T
+    low, high = (
+        choose(one, other).astype(np.float64)
+        for choose, one, other in zip((np.minimum, np.maximum), P.box, Q.box, strict=False)
+    )
+    U, V = (_profiles(Z, low, high, bins) for Z in (P, Q))
+    products = U @ V.T
     matched = products[linear_sum_assignment(products, maximize=True)].sum()
-    similarity = matched / max((P * P).sum(), (Q * Q).sum())
+    similarity = matched / max((U * U).sum(), (V * V).sum())
     return float(2 - min(similarity, 1.0))  # at most one up to rounding
 
 
@@ -165,13 +178,17 @@ def cdistance(
     >>> round(cdistance(X, a, X, b), 12)
     0.666666666667
     """
-    D = cluster_transports(X, a, Y, b, progress=progress)
-    _, R, _, S = _both_shares(X, a, Y, b)
-    A, B = _masses(R), _masses(S)
+    return cdistance_of(PlacedPair.of(X, a, Y, b), progress=progress)
+
+
+def cdistance_of(pair: PlacedPair, *, progress: Progress | None = None) -> float:
+    """The same from what several measures share."""
+    D = _cluster_transports(pair, progress)
+    A, B = pair.P.masses, pair.Q.masses
     independent = float(A @ D @ B)
     if independent == 0:
         return 0.0
-    return min(emd(A, B, D).cost / independent, 1.0)  # at most one up to rounding
+    return min(solve_transport(A, B, D).cost / independent, 1.0)  # at most one up to rounding
 
 
 def cluster_transports(
@@ -181,8 +198,11 @@ def cluster_transports(
 
     CDistance spends nearly all its time here.
     """
-    X, R, Y, S = _both_shares(X, a, Y, b)
-    unit = _safe_unit(X, Y)
+    return _cluster_transports(PlacedPair.of(X, a, Y, b), progress)
+
+
+def _cluster_transports(pair: PlacedPair, progress: Progress | None) -> FloatArray:
+    (X, R), (Y, S), unit = pair.P.shares, pair.Q.shares, pair.unit
     R, S = R.tocsc(), S.tocsc()
     k, m = R.shape[1], S.shape[1]
     check_pairs(k, m)
@@ -193,73 +213,61 @@ def cluster_transports(
         "take a sample of the points, or the measure lift_emd, which needs no pairs of points",
     )
     D = np.empty((k, m))
+    same = X is Y
+    clusters = [_cluster(Y, S, j, unit) for j in range(m)]
     for i in range(k):
-        U, u = _cluster(X, R, i, unit)
-        for j in range(m):
-            D[i, j] = _transport(U, u, *_cluster(Y, S, j, unit))
+        own = _cluster(X, R, i, unit)
+        for j, other in enumerate(clusters):
+            D[i, j] = _transport(*(_without_common(own, other) if same else (own, other)))
             if progress is not None:
                 progress(i * m + j + 1, k * m)
     return D
-
-
-def _both_shares(
-    X: Array, a: Partition, Y: Array, b: Partition
-) -> tuple[Array, Sparse, Array, Sparse]:
-    check_same_length(a.n, len(X), "the first partition", "X")
-    check_same_length(b.n, len(Y), "the second partition", "Y")
-    if X.shape[1] != Y.shape[1]:
-        raise ValueError(
-            f"X has {X.shape[1]} features and Y has {Y.shape[1]}; they must be points of one space"
-        )
-    return *_shares(X, a), *_shares(Y, b)
-
-
-def _shares(X: Array, partition: Partition) -> tuple[Array, Sparse]:
-    """The points in some cluster, and their shares w p(C|x) of the total weight, (n, k)."""
-    R = partition.weighted_rows(slice(0, partition.n))
-    R.eliminate_zeros()
-    inside = np.diff(R.indptr) > 0
-    # Summing the weights, not R, gives the same bits for any order of the clusters.
-    R.data /= partition.weights[inside].sum()
-    return (X, R) if inside.all() else (X[inside], R[inside, :])
-
-
-def _masses(R: Sparse) -> FloatArray:
-    return np.asarray(R.sum(axis=0), dtype=np.float64).ravel()
-
-
-def _safe_unit(X: Array, Y: Array) -> float:
-    """A power of two that scales coordinates to [-2, 2]: squares neither overflow nor vanish."""
-    largest = max(abs(float(bound)) for Z in (X, Y) for bound in (Z.min(), Z.max()))
-    return 2.0 ** (math.frexp(largest)[1] - 1)
 
 
 def _in_units(X: Array, unit: float) -> FloatArray:
     return np.asarray(X, dtype=np.float64) / unit
 
 
-def _means(X: Array, R: Sparse, origin: FloatArray, unit: float) -> FloatArray:
+def _means(placed: Placed, origin: FloatArray, unit: float) -> FloatArray:
     """Centroids of the clusters relative to the origin, (k, d), in units."""
-    sums = np.zeros((R.shape[1], X.shape[1]))
-    for rows in row_blocks(*X.shape):
-        # Relative to one of the points: coordinates far from zero keep their digits.
-        sums += R[rows, :].T @ (_in_units(X[rows], unit) - origin)
-    return sums / _masses(R)[:, None]
+
+    def compute() -> FloatArray:
+        X, R = placed.shares
+        sums = np.zeros((R.shape[1], X.shape[1]))
+        for rows in row_blocks(*X.shape):
+            # Relative to one of the points: coordinates far from zero keep their digits.
+            sums += R[rows, :].T @ (_in_units(X[rows], unit) - origin)
+        return sums / placed.masses[:, None]
+
+    return placed.remember((origin.tobytes(), unit), compute)
 
 
-def _profiles(X: Array, R: Sparse, low: FloatArray, high: FloatArray, bins: int) -> FloatArray:
+def _profiles(placed: Placed, low: FloatArray, high: FloatArray, bins: int) -> FloatArray:
     """Share of the points in each cluster and each bin of each axis, (k, d · bins)."""
-    k, d = R.shape[1], X.shape[1]
-    profiles = np.empty((k, d, bins))
-    clusters = R.indices.astype(np.int64)
-    half = high / 2 - low / 2  # because high - low may overflow
-    half[half == 0] = 1  # all points of a constant axis are in its first bin
-    for axis in range(d):
-        share = (np.asarray(X[:, axis], dtype=np.float64) / 2 - low[axis] / 2) / half[axis]
-        bin_of = np.minimum((share * bins).astype(np.int64), bins - 1)  # the last bin is closed
-        cells = clusters * bins + np.repeat(bin_of, np.diff(R.indptr))
-        profiles[:, axis] = np.bincount(cells, R.data, minlength=k * bins).reshape(k, bins)
-    return profiles.reshape(k, d * bins)
+
+    def compute() -> FloatArray:
+        X, R = placed.shares
+        k, d = R.shape[1], X.shape[1]
+        profiles = np.empty((k, d, bins))
+        clusters, entries = R.indices.astype(np.int64), np.diff(R.indptr)
+        half = high / 2 - low / 2  # because high - low may overflow
+        half[half == 0] = 1  # all points of a constant axis are in its first bin
+        for axis in range(d):
+            share = (np.asarray(X[:, axis], dtype=np.float64) / 2 - low[axis] / 2) / half[axis]
+            bin_of = np.minimum((share * bins).astype(np.int64), bins - 1)  # the last is closed
+            cells = clusters * bins + np.repeat(bin_of, entries)
+            profiles[:, axis] = np.bincount(cells, R.data, minlength=k * bins).reshape(k, bins)
+        return profiles.reshape(k, d * bins)
+
+    return placed.remember((low.tobytes(), high.tobytes(), bins), compute)
+
+
+def _are_equal(P: Placed, Q: Placed) -> bool:
+    """Whether points and clusters are the same, the latter in any order."""
+    if P.partition.k != Q.partition.k or not np.allclose(np.sort(P.masses), np.sort(Q.masses)):
+        return False
+    (X, R), (Y, S) = P.shares, Q.shares
+    return (X is Y or np.array_equal(X, Y)) and _same_clusters(R, S)
 
 
 def _same_clusters(R: Sparse, S: Sparse) -> bool:
@@ -279,19 +287,49 @@ def _sorted_columns(R: Sparse) -> list[tuple[list[int], list[float]]]:
     )
 
 
-def _cluster(X: Array, R: Sparse, i: int, unit: float) -> tuple[FloatArray, FloatArray]:
-    """The points of a cluster and their weights, which sum to one."""
+@dataclass(frozen=True, eq=False)
+class _Cluster:
+    """The points of a cluster, with weights that sum to one."""
+
+    rows: IntArray
+    points: FloatArray
+    weights: FloatArray
+
+
+def _cluster(X: Array, R: Sparse, i: int, unit: float) -> _Cluster:
     column = slice(R.indptr[i], R.indptr[i + 1])
     weights = R.data[column]
-    return _in_units(X[R.indices[column]], unit), weights / weights.sum()
+    rows = R.indices[column]
+    return _Cluster(rows, _in_units(X[rows], unit), weights / weights.sum())
 
 
-def _transport(U: FloatArray, u: FloatArray, V: FloatArray, v: FloatArray) -> float:
-    """W₁ between two sets of weighted points."""
-    if np.array_equal(U, V) and np.array_equal(u, v):
+def _without_common(A: _Cluster, B: _Cluster) -> tuple[_Cluster, _Cluster]:
+    """Two clusters without the mass that they have at the same points.
+
+    Distances are a metric, so that some optimal plan leaves it where it is.
+    """
+    _, i, j = np.intersect1d(A.rows, B.rows, assume_unique=True, return_indices=True)
+    if not len(i):
+        return A, B
+    u, v = A.weights.copy(), B.weights.copy()
+    common = np.minimum(u[i], v[j])
+    u[i] -= common
+    v[j] -= common
+    return _some(A, u), _some(B, v)
+
+
+def _some(cluster: _Cluster, weights: FloatArray) -> _Cluster:
+    rest = np.flatnonzero(weights)
+    return _Cluster(cluster.rows[rest], cluster.points[rest], weights[rest])
+
+
+def _transport(A: _Cluster, B: _Cluster) -> float:
+    """W₁ between two sets of weighted points, with the same total."""
+    U, u, V, v = A.points, A.weights, B.points, B.weights
+    if not (len(u) and len(v)) or (np.array_equal(U, V) and np.array_equal(u, v)):
         return 0.0
     C = cdist(U, V)
     if len(u) == 1 or len(v) == 1:
-        return float(u @ C @ v)  # there is only one plan
-    cost = emd(u, v, C).cost
+        return float(u @ C @ v) / float(u.sum())  # the only plan
+    cost = solve_transport(u, v, C).cost
     return cost if cost > _ROUNDING * C.max() else 0.0

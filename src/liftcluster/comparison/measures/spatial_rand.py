@@ -21,16 +21,16 @@ from ..._util.arrays import add_up, row_blocks
 from ..._util.checks import check_positive
 from ..._util.typing import Array, FloatArray, IntArray
 from ..._util.validation import check_same_length
-from ...kernels.shift_invariant import Gaussian
+from ...kernels.distances import pairwise_distances
 from ...partitions.contingency import PairCounts
 from ...partitions.partition import Partition
+from .placed import Placed, PlacedPair
 
 _FEW_POINTS = 2_000  # up to which summing over pairs is as fast as lifting
 _MAX_AXES = 3  # up to which the power series is short
 _MAX_POINTS = 20_000  # up to which sums over all pairs are computed
 _BLOCK = 1024  # rows and columns of the kernel matrix held at a time
 _CELL_BYTES = 2**28  # of lifted cells held at a time
-_KERNEL = Gaussian(math.sqrt(0.5))  # exp(−t²)
 
 
 def spri(
@@ -83,7 +83,7 @@ def spri(
     >>> round(spri(X, together, X, apart), 6)  # 1 - 0.8 (1 - 1/e)
     0.494304
     """
-    return _losses(X, a, Y, b, alpha, tol)[0]
+    return _losses(_pair(X, a, Y, b), alpha, tol)[0]
 
 
 def spari(
@@ -121,22 +121,39 @@ def spari(
     >>> round(spari(X, apart, X, together), 12), spari(X, apart, X, apart)
     (1.0, 0.0)
     """
-    observed, expected = _losses(X, a, Y, b, alpha, tol)
+    return spari_of(_pair(X, a, Y, b), alpha=alpha, tol=tol)
+
+
+def spri_of(pair: PlacedPair, *, alpha: float = 0.8, tol: float = 1e-9) -> float:
+    """The same from what both measures of a pair share: the sums over pairs of points."""
+    return _losses(pair, alpha, tol)[0]
+
+
+def spari_of(pair: PlacedPair, *, alpha: float = 0.8, tol: float = 1e-9) -> float:
+    """The same from what both measures of a pair share: the sums over pairs of points."""
+    observed, expected = _losses(pair, alpha, tol)
     return observed / expected if expected > 0 else 0.0
 
 
-def _losses(
-    X: Array, a: Partition, Y: Array, b: Partition, alpha: float, tol: float
-) -> tuple[float, float]:
+def _pair(X: Array, a: Partition, Y: Array, b: Partition) -> PlacedPair:
+    for partition in (a, b):
+        check_same_length(partition.n, len(X), "the partition", "X")
+    return PlacedPair(Placed(X, a), Placed(Y, b))
+
+
+def _losses(pair: PlacedPair, alpha: float, tol: float) -> tuple[float, float]:
     """1 − spRI and 1 − E; (0, 1) where the partitions agree on every pair."""
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha must lie in [0, 1], got {alpha}")
     tol = check_positive(tol, "tol")
-    X, table = _contingency(X, a, Y, b)
-    pairs = table.pairs
-    if not pairs.disagreements:
+    if tol not in pair.known:
+        X, table = _contingency(pair)
+        agree = not table.pairs.disagreements
+        pair.known[tol] = table.pairs, () if agree else _mean_similarities(X, table, tol)
+    pairs, similarities = pair.known[tol]
+    if not similarities:
         return 0.0, 1.0
-    near_a, near_b, near = _mean_similarities(X, table, tol)
+    near_a, near_b, near = similarities
 
     def loss(share_b: float, share_a: float, near_b: float, near_a: float) -> float:
         # Not 1 - alpha (1 - near_a), which loses digits for far pairs where alpha is one.
@@ -190,15 +207,14 @@ def _pairs_within(sizes: FloatArray) -> int:
     return sum(c * (c - 1) // 2 for c in map(int, sizes.tolist()))
 
 
-def _contingency(X: Array, a: Partition, Y: Array, b: Partition) -> tuple[Array, _Contingency]:
+def _contingency(pair: PlacedPair) -> tuple[Array, _Contingency]:
     """The points in clusters of both partitions, and their contingency table."""
-    for partition in (a, b):
-        check_same_length(partition.n, len(X), "the partition", "X")
-        if not partition.is_hard:
-            raise ValueError(
-                "spri and spari count pairs and need hard partitions, got a soft one; "
-                "use .harden() or another measure"
-            )
+    X, Y, a, b = pair.P.X, pair.Q.X, pair.P.partition, pair.Q.partition
+    if not (a.is_hard and b.is_hard):
+        raise ValueError(
+            "spri and spari count pairs and need hard partitions, got a soft one; "
+            "use .harden() or another measure"
+        )
     if X is not Y and not np.array_equal(X, Y):
         raise ValueError("spri and spari compare partitions of the same points; X and Y differ")
     w = a.weights
@@ -257,19 +273,32 @@ def _unit_box(X: Array) -> _Box:
 
 def _sums_by_pairs(U: FloatArray, table: _Contingency) -> tuple[float, ...]:
     """Σ exp(−t²) over the pairs joined only in a, only in b, and all, by blocks of pairs."""
-    a, b, w = table.a, table.b, table.multiplicities
+    U, w = U[table.order], table.multiplicities[table.order]
+    plain = bool((w == 1).all())
     totals = np.zeros(3)
     blocks = list(row_blocks(len(U), _BLOCK, block_bytes=8 * _BLOCK**2))
-    for i, rows in enumerate(blocks):
-        for columns in blocks[i:]:
-            K = _KERNEL(U[rows], U[columns]) * np.multiply.outer(w[rows], w[columns])
+    cells = [_cells_of_block(table.starts, rows) for rows in blocks]
+    for i, (rows, own) in enumerate(zip(blocks, cells, strict=True)):
+        for columns, other in zip(blocks[i:], cells[i:], strict=True):
+            K = pairwise_distances(U[rows], U[columns], power=2)
+            np.exp(np.negative(K, out=K), out=K)
+            if not plain:
+                K *= np.multiply.outer(w[rows], w[columns])
             if rows == columns:  # contains every pair twice, and every copy with itself
                 np.fill_diagonal(K, w[rows] * (w[rows] - 1))
                 K /= 2
-            in_a = np.equal.outer(a[rows], a[columns])
-            in_b = np.equal.outer(b[rows], b[columns])
+            # Sums over pairs of cells, whose points are all together or all apart.
+            K = np.add.reduceat(np.add.reduceat(K, own[1], axis=0), other[1], axis=1)
+            in_a, in_b = (np.equal.outer(of[own[0]], of[other[0]]) for of in table.cells)
             totals += [K[in_a & ~in_b].sum(), K[in_b & ~in_a].sum(), K.sum()]
     return tuple(totals.tolist())
+
+
+def _cells_of_block(starts: IntArray, rows: slice) -> tuple[slice, IntArray]:
+    """Which cells have points in a block of them in their order, and where each begins there."""
+    first = int(np.searchsorted(starts, rows.start, side="right")) - 1
+    cells = slice(first, int(np.searchsorted(starts, rows.stop)))
+    return cells, np.maximum(starts[cells] - rows.start, 0)
 
 
 def _sums_by_lifting(X: Array, box: _Box, table: _Contingency, tol: float) -> tuple[float, ...]:
@@ -319,10 +348,8 @@ def _lifted_cells(X: Array, box: _Box, table: _Contingency, exponents: IntArray)
     for rows in row_blocks(len(X), 2 * len(exponents)):
         points = table.order[rows]
         Z = _power_features(box.place(X[points]), table.multiplicities[points], exponents)
-        first = np.searchsorted(starts, rows.start, side="right") - 1
-        last = np.searchsorted(starts, rows.stop)
-        begin = np.maximum(starts[first:last] - rows.start, 0)
-        sums[:, first:last] += np.add.reduceat(Z, begin, axis=1)
+        cells, begin = _cells_of_block(starts, rows)
+        sums[:, cells] += np.add.reduceat(Z, begin, axis=1)
     return sums
 
 

@@ -209,10 +209,11 @@ def _witnesses(
     for start in range(0, len(rows), _BLOCK):
         block = slice(start, start + _BLOCK)
         X = take_rows(pairs[0, 1].points, rows[block])
-        scores = np.split(from_device(lift.scores(X, V)), edges, axis=1)
+        # Row by row, because each pair reads the scores of some clusters at all points.
+        scores = np.split(np.ascontiguousarray(from_device(lift.scores(X, V)).T), edges)
         for (i, j), comparison in pairs.items():
             plan = np.asarray(comparison.plan)
-            witnesses[i, j][block] = witness_from_scores(plan, scores[i], scores[j])
+            witnesses[i, j][block] = witness_from_scores(plan, scores[i].T, scores[j].T)
     return witnesses
 
 

@@ -109,15 +109,19 @@ def _pair(pair: tuple[int, int], comparison: Comparison, results: Results) -> di
     return {
         "first": pair[0],
         "second": pair[1],
-        "flows": [
-            [int(i), int(j), float(plan[i, j]), float(D[i, j])]
-            for i, j in np.argwhere(plan > _ROUNDING)
-        ],
+        "flows": _flows(plan, D),
         "forward": _moves(comparison.moves),
         "backward": _moves(find_moves(plan.T, D.T, b.names, a.names)),
         "left_out": dict(comparison.left_out),
         "witness": _quantise(witness, low, max(high, low + _MIN_RANGE)),
     }
+
+
+def _flows(plan: FloatArray, D: FloatArray) -> list[list[Any]]:
+    """Row, column, mass and distance of each flow of a plan."""
+    i, j = np.nonzero(plan > _ROUNDING)
+    columns = i.tolist(), j.tolist(), plan[i, j].tolist(), D[i, j].tolist()
+    return [list(flow) for flow in zip(*columns, strict=True)]
 
 
 def _moves(moves: list[Move]) -> dict[str, Any]:

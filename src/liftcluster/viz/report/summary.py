@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -88,11 +89,11 @@ def moves_with_safe_names(moves: Iterable[Move]) -> list[Move]:
 def main_change(moves: Iterable[Move]) -> str | None:
     """The description of the move with the highest cost; None if no cluster moved."""
     changes = [
-        move
-        for move in moves_with_safe_names(moves)
-        if move.kind not in ("stayed", "spilled") and move.cost > _ZERO
+        move for move in moves if move.kind not in ("stayed", "spilled") and move.cost > _ZERO
     ]
-    return str(max(changes, key=lambda move: move.cost)) if changes else None
+    if not changes:
+        return None
+    return str(moves_with_safe_names([max(changes, key=lambda move: move.cost)])[0])
 
 
 def _subject(results: Results) -> Sentence:
@@ -227,9 +228,10 @@ def _short(name: Any, max_length: int = 40) -> str:
 
 def isolated(names: Iterable[Any]) -> tuple[str, ...]:
     """Short names on one line, right-to-left ones in Unicode isolates."""
-    return tuple(
-        _ISOLATE.format(line)
-        if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in line)
-        else line
-        for line in (_short(name, 24) for name in names)
-    )
+    return tuple(_isolated(_short(name, 24)) for name in names)
+
+
+@lru_cache(4096)  # the same names stand in many sentences
+def _isolated(line: str) -> str:
+    right_to_left = any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in line)
+    return _ISOLATE.format(line) if right_to_left else line
