@@ -346,7 +346,7 @@ def test_long_list_of_membership_columns_is_not_taken_for_a_file(run, tmp_path):
     assert code == 0, err
 
 
-def test_report_passes_command_line_options_to_make_report(run, mine, monkeypatch):
+def test_report_passes_command_line_options_to_the_page(run, mine, monkeypatch):
     received = {}
 
     class Page:
@@ -356,11 +356,11 @@ def test_report_passes_command_line_options_to_make_report(run, mine, monkeypatc
         def to_dict(self):
             return {"title": received["title"]}
 
-    def make_report(partitions, points, **options):
+    def report_about(_, partitions, points, **options):
         received.update(options, partitions=partitions, points=points)
         return Page()
 
-    monkeypatch.setattr("liftcluster.cli.work.make_report", make_report)
+    monkeypatch.setattr("liftcluster.cli.work.report_about", report_about)
     out = mine.with_name("page.html")
     code, shown, _ = run(
         "report",

@@ -17,7 +17,7 @@ from ..comparison.measures.registry import MEASURES
 from ..io import Clusterings
 from ..lifts.choice import Lifting
 from ..representation.representation import Representation
-from ..viz.report.build import make_report
+from ..viz.report.build import report_about
 
 
 def compare_two(read: Clusterings, measures: list[str], lifting: Mapping[str, Any]) -> Comparison:
@@ -75,5 +75,7 @@ def consensus_columns(found: Consensus, read: Clusterings, append: bool) -> dict
 
 
 def make_page(partitions: Mapping[str, Any], X: Any, **options: Any) -> Any:
+    """The page of ``make_report``, which also says what was run."""
+    lifting = {key: options.pop(key) for key in ("kernel", "bandwidth", "lift")}
     with busy("making the page"):
-        return make_report(partitions, X, **options)
+        return report_about(None, partitions, X, lifting=lifting, **options)
