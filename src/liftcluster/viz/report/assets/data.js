@@ -61,10 +61,9 @@ function commonPrefix(names) {
   prefix = prefix.slice(0, Math.max(...Array.from(" _-.:/,", (mark) => prefix.lastIndexOf(mark))) + 1);
   return names.length > 2 && prefix.length > 5 && names.every((name) => name.length > prefix.length) ? prefix : "";
 }
-function labelOf(i) {
-  const name = clean(nameOf(i));
-  return PREFIX && name.startsWith(PREFIX) ? "…" + name.slice(PREFIX.length) : name;
-}
+function labelOf(i) { return withoutPrefix(clean(nameOf(i))); }
+function withoutPrefix(name) { return PREFIX && name.startsWith(PREFIX) ? "…" + name.slice(PREFIX.length) : name; }
+function labelElement(name) { return element("bdi", { className: "name", textContent: shorten(withoutPrefix(clean(name))), title: clean(name) }); }
 
 /* Rows of a matrix, which is packed as a constant, as a triangle with its diagonal, or in full. */
 function unpackMatrix(packed, m) {

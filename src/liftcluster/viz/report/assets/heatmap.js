@@ -31,7 +31,9 @@ function buildHeatmap(table, state, measure, top) {
   const order = orderOf(state), digits = fitHeatmap(table, order.length);
   const heading = (i, scope) => element("th", { scope, title: clean(nameOf(i)) }, element("span", { textContent: isolated(labelOf(i)) }));
   const header = element("tr", {}, element("td"), ...order.map((j) => heading(j, "col")));
-  const rows = order.map((i) => element("tr", {}, heading(i, "row"), ...order.map((j) => heatmapCell(i, j, measure.values[i][j], top, digits))));
+  const paints = Array.from({ length: 256 }, (_, q) => ramp("distance", q / 255)).map((colour) => [css(colour), textColourOn(colour)]);
+  const paint = (value) => paints[value === null ? 0 : Math.round((255 * Math.max(value, 0)) / top)];
+  const rows = order.map((i) => element("tr", {}, heading(i, "row"), ...order.map((j) => heatmapCell(i, j, measure.values[i][j], paint, digits))));
   const caption = element("caption", { className: "hint", textContent: displayName(state.measure) + " between all clusterings" });
   const hadFocus = table.contains(document.activeElement);
   table.replaceChildren(caption, element("thead", {}, header), element("tbody", {}, ...rows));
@@ -45,13 +47,12 @@ function fitHeatmap(table, m) {
   table.classList.toggle("dense", cell < 26);
   table.classList.toggle("tight", cell < 40);
   table.style.setProperty("--names", names + "px");
-  table.style.setProperty("--cell", Math.min(Math.max(cell, 9), cell < 26 ? 25 : 54) + "px");
+  table.style.setProperty("--cell", Math.min(Math.max(cell, width < 500 ? 12 : 9), cell < 26 ? 25 : 54) + "px");
   return cell < 40 ? 2 : 3;
 }
 
-function heatmapCell(i, j, value, top, digits) {
+function heatmapCell(i, j, value, paint, digits) {
   if (i === j) return element("td", { className: "same", textContent: "·" });
-  const colour = ramp("distance", value === null ? 0 : value / top);
   const button = element("button", {
     type: "button",
     textContent: value !== null && value >= 1000 ? value.toExponential(1) : decimals(value, digits),
@@ -59,8 +60,7 @@ function heatmapCell(i, j, value, top, digits) {
     tabIndex: -1,
   });
   button.dataset.cell = i + "," + j;
-  button.style.background = css(colour);
-  button.style.color = textColourOn(colour);
+  [button.style.background, button.style.color] = paint(value);
   return element("td", {}, button);
 }
 

@@ -38,6 +38,7 @@ const page = {
 
   update() {
     const { state } = this;
+    this.updated = true;
     this.updateMeasure();
     drawMap(state, (change) => this.choose(change));
     drawFlow(state);
@@ -111,9 +112,9 @@ function pairSummary(state) {
 function amongPairs(measure, value) {
   const { rank, all } = rankAmongPairs(measure, value);
   if (all === 1) return "";
-  const pairs = all + (measure.is_symmetric ? "" : " ordered") + " pairs";
+  const pairs = count(all) + (measure.is_symmetric ? "" : " ordered") + " pairs";
   if (rank === 1) return ", the closest of " + pairs;
-  return rank === all ? ", the farthest of " + pairs : ", rank " + rank + " of " + pairs + " (1 is the closest)";
+  return rank === all ? ", the farthest of " + pairs : ", rank " + count(rank) + " of " + pairs + " (1 is the closest)";
 }
 
 /* With many clusterings, a field restricts both lists to the names that contain a text, and to what is selected. */
@@ -198,8 +199,8 @@ function start() {
   drawClusterings();
   drawConsensus();
   drawTrust();
-  page.update();
-  page.followLink();
+  if (location.hash) page.followLink();
+  if (!page.updated) page.update();
   for (const event of ["hashchange", "popstate"]) window.addEventListener(event, () => page.followLink());
   let width = window.innerWidth;
   window.addEventListener("resize", () => {

@@ -51,7 +51,7 @@ function errorMeaning() {
 
 function rankOf(measure, value) {
   const { rank, all } = rankAmongPairs(measure, value);
-  return value === null ? "" : rank + " of " + all + (measure.is_symmetric ? "" : " (ordered)");
+  return value === null ? "" : count(rank) + " of " + count(all) + (measure.is_symmetric ? "" : " (ordered)");
 }
 
 /* The rank of a value among all pairs; ordered pairs if the measure is not symmetric. */
@@ -106,15 +106,14 @@ function drawConsensus() {
 /* The input clusters that a consensus cluster is made of: all large ones of few inputs, three of many. */
 function compositionOf(parts, all) {
   const main = parts.filter(([, , share]) => share >= 0.1).slice(0, CLUSTERINGS.length > 9 ? 3 : 8);
-  const shown = main.flatMap(([name, cluster, share], i) => [i ? ", " : "", nameElement(name), " ", nameElement(cluster), " (" + percent(share) + ")"]);
+  const shown = main.flatMap(([name, cluster, share], i) => [i ? ", " : "", labelElement(name), " ", nameElement(cluster), " (" + percent(share) + ")"]);
   return all > main.length ? [...shown, " and " + count(all - main.length) + " more"] : shown;
 }
 
 function drawClusterings() {
-  const rows = CLUSTERINGS.map((c, number) => {
-    const name = element("bdi", { className: "name", textContent: shorten(labelOf(number)), title: clean(c.name) });
+  const rows = CLUSTERINGS.map((c) => {
     const kind = (c.hard ? "hard" : "soft") + (c.is_consensus ? ", the consensus" : "");
-    return { cells: [name, exact(c.k, count(c.k)), kind, exact(c.noise_mass, percent(c.noise_mass)), percent(Math.min(...c.masses)) + " … " + percent(Math.max(...c.masses))] };
+    return { cells: [labelElement(c.name), exact(c.k, count(c.k)), kind, exact(c.noise_mass, percent(c.noise_mass)), percent(Math.min(...c.masses)) + " … " + percent(Math.max(...c.masses))] };
   });
   fill("clusterings-table", ["name", "#clusters", "kind", "#noise", "#sizes"], rows);
   fill("settings-table", ["setting", "…value"], DATA.settings.map(([what, value]) => ({ cells: [what, value] })));
