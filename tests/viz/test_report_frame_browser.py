@@ -151,6 +151,20 @@ def test_areas_that_scroll_say_so_and_are_reached_by_keyboard(driver, many, widt
     assert all(stop for scrolls, _, stop in areas if scrolls)
 
 
+def test_the_hint_of_a_tree_that_scrolls_is_above_it(driver, tmp_path):
+    line = np.arange(600.0)[:, None]
+    runs = {f"run {k}": np.arange(600) * k // 600 for k in (2, 20, 40)}
+    lc.make_report(runs, line, measures=["lift_emd"], rng=0).save(tmp_path / "page.html")
+    open_page(driver, tmp_path / "page.html", width=390, height=800)
+    hint, tree, names = driver.execute_script(
+        "const box = (e) => { const b = e.getBoundingClientRect(); return [b.top, b.bottom, b.width]; };"
+        "return [document.querySelector('.tree-grid').previousElementSibling, ...['#tree', '#tree-names'].map((s) => document.querySelector(s))].map(box)"
+    )
+    assert hint[1] <= tree[0]
+    assert hint[2] > 200
+    assert tree[0] == names[0]  # side by side
+
+
 LABELS = """
 return [...document.querySelectorAll("#map .dot text")].filter((t) => t.textContent).map((t) => { const b = t.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; });
 """
@@ -443,6 +457,7 @@ def test_back_and_forward_follow_the_selection(driver, iris):
         "first=nobody&second=nothing&measure=toString&order=random&view=1,2",
         "first=&second=%ZZ&measure=__proto__&view=NaN,1,2&order=",
         "first=species&second=species",
+        "first=nobody&measure=lift_emd",
         "view=0,0,1e9",
         "chooser",
         "%",

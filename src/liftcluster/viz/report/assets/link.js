@@ -39,7 +39,7 @@ function cameraOf(text) {
    address of its own, such as that of a notebook, refuses. */
 function rememberState(state, inPlace = false) {
   const link = linkOf(state);
-  if (link === location.hash || location.protocol === "about:") return;
+  if (link === location.hash) return;
   try {
     history[inPlace ? "replaceState" : "pushState"](null, "", link);
   } catch (error) {

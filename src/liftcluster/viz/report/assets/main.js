@@ -149,7 +149,7 @@ function fillChoosers() {
 function watchScrolling() {
   for (const area of document.querySelectorAll(".scroll")) {
     const hint = element("p", { className: "scroll-hint hint", hidden: true }), isStop = area.hasAttribute("tabindex");
-    area.before(hint);
+    (area.closest(".tree-grid") || area).before(hint);
     const check = () => {
       const wider = area.scrollWidth > area.clientWidth + 1, higher = area.scrollHeight > area.clientHeight + 1;
       hint.textContent = (wider && higher ? "Scroll sideways and down" : wider ? "Scroll sideways" : "Scroll down") + " to see all of it.";
