@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typer.testing import CliRunner
 
 import liftcluster as lc
 from liftcluster.cli import app
+from liftcluster.cli.provenance import command_line
 from liftcluster.io import open_table
 
 ROOT = Path(__file__).parents[2]
@@ -346,7 +348,7 @@ def test_long_list_of_membership_columns_is_not_taken_for_a_file(run, tmp_path):
     assert code == 0, err
 
 
-def test_report_passes_command_line_options_to_make_report(run, mine, monkeypatch):
+def test_report_passes_command_line_options_to_the_page(run, mine, monkeypatch):
     received = {}
 
     class Page:
@@ -356,11 +358,11 @@ def test_report_passes_command_line_options_to_make_report(run, mine, monkeypatc
         def to_dict(self):
             return {"title": received["title"]}
 
-    def make_report(partitions, points, **options):
+    def report_about(_, partitions, points, **options):
         received.update(options, partitions=partitions, points=points)
         return Page()
 
-    monkeypatch.setattr("liftcluster.cli.work.make_report", make_report)
+    monkeypatch.setattr("liftcluster.cli.work.report_about", report_about)
     out = mine.with_name("page.html")
     code, shown, _ = run(
         "report",
@@ -576,3 +578,52 @@ def test_make_flowers_writes_flowers_csv_next_to_itself(tmp_path):
     made = (tmp_path / "flowers.csv").read_text().splitlines()
     kept = (ROOT / "examples" / "flowers.csv").read_text().splitlines()
     assert (made[0], len(made)) == (kept[0], len(kept))
+
+
+def test_the_page_says_what_was_run_without_folders(mine, tmp_path):
+    text = mine.read_text().splitlines()
+    text[3] = text[3].replace(text[3].split(",")[1], "", 1)  # a row lacks a coordinate
+    gaps = tmp_path / "my flowers.csv"
+    gaps.write_text("\n".join(text) + "\n")
+    out = tmp_path / "page.html"
+    args = ["report", str(gaps), *COLUMNS, "-l", "kmeans,ward", f"--out={out}", "--missing", "drop"]
+    args += ["--standardize", "--title", "it's mine", "--json"]
+    shown = subprocess.run(
+        [sys.executable, "-m", "liftcluster", *args], capture_output=True, text=True, check=True
+    )
+    settings = dict(json.loads(shown.stdout)["settings"])
+    assert settings["file"] == "my flowers.csv"
+    assert settings["rows"] == "150"
+    assert settings["missing coordinates"].startswith(
+        "1 of 150 rows lack a coordinate and are left"
+    )
+    assert settings["coordinates"] == "a, b, c, d"
+    assert settings["standardised"].startswith("yes")
+    expected = [str(tmp_path / a).split("/")[-1] if a == str(gaps) else a for a in args]
+    expected[expected.index(f"--out={out}")] = "--out=page.html"
+    assert shlex.split(settings["command"]) == ["liftcluster", *expected]
+    assert str(tmp_path) not in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("/home/me/a.csv", "a.csv"),
+        ("~/a.csv", "a.csv"),
+        ("data/a.csv", "data/a.csv"),
+        ("--out=/home/me/p.html", "--out=p.html"),
+        ("gmm=/home/me/soft.npy", "gmm=soft.npy"),
+        (r"C:\Users\me\a.csv", "a.csv"),
+        ("-", "-"),
+        ("a b", "'a b'"),
+    ],
+)
+def test_paths_in_the_command_line_are_cut_to_file_names(typed, shown):
+    assert command_line([typed]) == "liftcluster " + shown
+
+
+def test_the_page_of_stability_says_what_was_run(run, mine):
+    out = mine.with_name("page.html")
+    code, _, err = run("stability", mine, *COLUMNS, "-l", "kmeans,ward", "--page", out)
+    assert code == 0, err
+    assert '["file","mine.csv"]' in out.read_text(encoding="utf-8")

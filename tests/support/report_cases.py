@@ -1,5 +1,7 @@
 """Clusterings for the tests of the report: real ones, and ones with hostile names."""
 
+import base64
+
 import numpy as np
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris
@@ -32,3 +34,9 @@ def hostile_report(**options):
     labels = {name: np.array(HOSTILE)[rng.integers(len(HOSTILE), size=60)] for name in HOSTILE}
     points = rng.standard_normal((60, 3))
     return lc.make_report(labels, points, title=HOSTILE[0] + HOSTILE[1], rng=0, **options)
+
+
+def unpacked(packed):
+    """An array from the base64 of a page."""
+    dtype = np.dtype(packed["dtype"]).newbyteorder("<")
+    return np.frombuffer(base64.b64decode(packed["base64"]), dtype)

@@ -19,6 +19,7 @@ from . import options as o
 from .application import EXIT_CODES
 from .application import app as app
 from .pair_commands import PAIR_COMMANDS
+from .provenance import run_rows
 from .reading import check_out, files_read, read_input
 from .running import run
 from .summarising import summarise_command
@@ -182,6 +183,7 @@ app.command("summarise", epilog=EXIT_CODES)(summarise_command)
 
 @app.command("report", epilog=EXIT_CODES)
 def report_command(
+    context: typer.Context,
     points: o.Points,
     columns: o.Columns = None,
     labels: o.Labels = None,
@@ -247,6 +249,7 @@ def report_command(
         method=method,
         view=read.view,
         title=title,
+        run=run_rows([points, *(labels_file or [])], read, standardize, context.obj),
         **lifting,
     )
     page.save(out)

@@ -62,7 +62,7 @@ def visible(name: Any) -> str:
 
 def _run(args: list[str], application: typer.Typer, program: str, stop: Stop) -> int:
     try:
-        code = int(application(args, prog_name=program, standalone_mode=False) or 0)
+        code = int(application(args, prog_name=program, standalone_mode=False, obj=args) or 0)
         if code == 130:  # typer's code for an interrupt
             raise KeyboardInterrupt
         return code

@@ -13,6 +13,7 @@ import typer
 
 from ..io import InputError, check_target
 from . import options as o
+from .provenance import run_rows
 from .reading import check_out, files_read, read_runs, read_samples
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _New = Annotated[
 
 
 def stability_command(
+    context: typer.Context,
     points: o.Points,
     columns: o.Columns = None,
     labels: o.Labels = None,
@@ -109,7 +111,8 @@ def stability_command(
     with busy(f"comparing {len(read.partitions)} clusterings"):
         found = stability(read.X, read.partitions, reference=reference, progress=False, **lifting)
     if page is not None:
-        _write_page(page, found, read, lifting)
+        run = run_rows([points, *(labels_file or [])], read, standardize, context.obj)
+        _write_page(page, found, read, lifting, run)
     showing.show_notes(read, quiet)
     table = writing.columns_of_stability(found, read, str(found.name) if append else "")
     writing.write_results(out, read, table, append)
@@ -360,7 +363,13 @@ def _source(samples: list[Clusterings], n_clusters: int | None) -> Any:
     return KMeans(n_clusters, n_init=_STARTS)
 
 
-def _write_page(page: Path, found: Stability, read: Clusterings, lifting: dict[str, Any]) -> None:
+def _write_page(
+    page: Path,
+    found: Stability,
+    read: Clusterings,
+    lifting: dict[str, Any],
+    run: list[tuple[str, str]],
+) -> None:
     from ..viz.report.build import report_about
 
     options = dict(lifting)
@@ -375,5 +384,6 @@ def _write_page(page: Path, found: Stability, read: Clusterings, lifting: dict[s
         lifting=options,
         title=f"Stability of {found.name}",
         rng=rng,
+        run=run,
     )
     made.save(page)

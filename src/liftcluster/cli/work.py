@@ -17,7 +17,7 @@ from ..comparison.measures.registry import MEASURES
 from ..io import Clusterings
 from ..lifts.choice import Lifting
 from ..representation.representation import Representation
-from ..viz.report.build import make_report
+from ..viz.report.build import report_about
 
 
 def compare_two(read: Clusterings, measures: list[str], lifting: Mapping[str, Any]) -> Comparison:
@@ -75,4 +75,6 @@ def consensus_columns(found: Consensus, read: Clusterings, append: bool) -> dict
 
 
 def make_page(partitions: Mapping[str, Any], X: Any, **options: Any) -> Any:
-    return make_report(partitions, X, **options)  # which shows its progress
+    """The page of ``make_report``, which also says what was run, and shows its progress."""
+    lifting = {key: options.pop(key) for key in ("kernel", "bandwidth", "lift")}
+    return report_about(None, partitions, X, lifting=lifting, **options)

@@ -4,38 +4,33 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from ..._util.arrays import from_device
 from ..._util.checks import check_choice, check_count, checked_keywords
 from ..._util.names import MethodName
 from ..._util.progress import busy
-from ..._util.typing import BandwidthLike, FloatArray, IntArray, Points, RngLike
+from ..._util.typing import BandwidthLike, Points, RngLike
 from ..._util.validation import as_points, check_same_length, make_rng
 from ...combination import combining
 from ...combination.judging import JUDGED_AT
 from ...combination.methods.registry import METHODS
 from ...comparison.comparing import check_measures, compare_all, distance_matrices
-from ...comparison.comparison import Comparison, witness_from_scores
 from ...comparison.resampling.result import Stability
 from ...kernels.kernel import KernelLike
-from ...kernels.summary import take_rows
 from ...lifts.choice import Lifting, LiftLike
 from ...partitions.frames import columns_as_partitions
 from ...partitions.partition import Partition, as_partition
-from ...representation.representation import Representation
 from ..layout import project_points
 from .page import Report
 from .page_data import page_data
 from .summary import Results, summary_sentences
 from .trust import assess_trust
+from .witnesses import find_witnesses
 
 MAX_POINTS = 200_000  # larger data are sampled for the plots
-MAX_WITNESSES = 20_000_000  # pairs of clusterings times points, one byte each
-_BLOCK = 20_000  # points per call of scores
 
 
 @checked_keywords
@@ -98,7 +93,7 @@ def make_report(
     >>> X = [[0.0], [1.0], [5.0], [6.0]]
     >>> page = make_report({"mine": [0, 0, 1, 1], "yours": [0, 0, 1, 2]}, X, rng=0)
     >>> print(page.summary[1])
-    mine and yours are 0.055 apart by LiftEMD, where 0 means that they lie in the same places.
+    The largest change from mine to yours: cluster 1 is split into 1 and 2 (50% of the points).
     >>> page.to_dict()["measures"]["rand"]["values"][0][1]
     0.16666666666666666
     """
@@ -130,8 +125,12 @@ def report_about(
     view: Any = None,
     title: str | None = None,
     rng: RngLike = None,
+    run: Sequence[tuple[str, str]] = (),
 ) -> Report:
-    """The page of :func:`make_report`, with the stability of one of the clusterings if given."""
+    """The page of :func:`make_report`, with the stability of one of the clusterings if given.
+
+    ``run`` says what was run, as names and values for the table of settings.
+    """
     lift_by = Lifting.of(**lifting)
     named = _named_partitions(partitions, weights)
     first, n = next((f"the clustering {name!r}", p.n) for name, p in named.items())
@@ -190,31 +189,13 @@ def report_about(
         matrices=matrices,
         consensus=combined,
         shown=shown,
-        witnesses=_witnesses(pairs, rep, shown[: max(1, MAX_WITNESSES // len(pairs))]),
+        witnesses=find_witnesses(pairs, rep, shown),
         trust=trust,
+        run=run,
         notes=[str(w.message) for w in caught if issubclass(w.category, UserWarning)],
     )
     title = title or f"{len(named)} clusterings compared"
     return Report(title, summary_sentences(results), page_data(results))
-
-
-def _witnesses(
-    pairs: Mapping[tuple[int, int], Comparison], rep: Representation, rows: IntArray
-) -> dict[tuple[int, int], FloatArray]:
-    """Witness functions of all pairs at some of the points; every cluster is scored once."""
-    witnesses = {pair: np.zeros(len(rows)) for pair in pairs}
-    lift: Any = rep.lift
-    parts = [rep[i] for i in range(rep.m)]
-    V, edges = np.vstack([p.vectors for p in parts]), np.cumsum([p.s for p in parts[:-1]])
-    for start in range(0, len(rows), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        X = take_rows(pairs[0, 1].points, rows[block])
-        # Row by row, because each pair reads the scores of some clusters at all points.
-        scores = np.split(np.ascontiguousarray(from_device(lift.scores(X, V)).T), edges)
-        for (i, j), comparison in pairs.items():
-            plan = np.asarray(comparison.plan)
-            witnesses[i, j][block] = witness_from_scores(plan, scores[i].T, scores[j].T)
-    return witnesses
 
 
 def _named_partitions(partitions: Any, weights: Any) -> dict[str, Partition]:

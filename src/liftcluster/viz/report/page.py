@@ -17,9 +17,13 @@ from string import Template
 from typing import Any
 
 from ..._util.files import atomic_write
+from .packing import pack_page
 from .summary import Name, Sentence
 
-_SCRIPTS = ("data", "colours", "heatmap", "map", "flow", "points", "tables", "trust", "main")
+_SCRIPTS = (
+    "data", "pairs", "colours", "heatmap", "map", "flow", "points", "tables", "trust", "downloads",
+    "link", "main",
+)  # fmt: skip
 _MAX_INLINE = 20_000_000  # characters of a page that is shown inside a notebook
 
 
@@ -81,7 +85,7 @@ class Report:
             style=style,
             script=script,
             summary=self._summary_html,
-            data=_embedded({"title": self.title, **self.data}),
+            data=_embedded({"title": self.title, **pack_page(self.data)}),
         )
 
     @property
@@ -99,7 +103,7 @@ class Report:
             size = f"{len(self._page) / 1e6:.0f} MB"
             return f"{self._summary_html}<p>The page is large ({size}): use .save(path).</p>"
         return (
-            f'<iframe srcdoc="{html.escape(self._page)}" sandbox="allow-scripts" '
+            f'<iframe srcdoc="{html.escape(self._page)}" sandbox="allow-scripts allow-downloads" '
             f'title="{_escaped(self.title)}" '
             'style="width:100%;height:900px;border:1px solid #8884"></iframe>'
         )

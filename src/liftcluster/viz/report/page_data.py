@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 import platform
 from importlib.metadata import version
@@ -10,29 +9,31 @@ from typing import Any
 
 import numpy as np
 
-from ..._util.typing import Array, FloatArray
+from ..._util.typing import FloatArray
 from ..._util.version import __version__
-from ...comparison.comparison import Comparison, Move, describe_moves, find_moves
+from ...comparison.comparison import Comparison
 from ...comparison.measures.registry import MEASURES
 from ..drawing import COLOURS, match_colours
 from ..layout import embed_distances
-from .summary import Results, main_change, moves_with_safe_names
+from .packing import pack, quantise
+from .similarity import similarity_order
+from .summary import Results
 from .trust import trust_data
 
 _ROUNDING = 1e-12  # smaller flows are rounding errors of the solver
 _MIN_RANGE = 0.05  # of the colours of a witness, so that tiny differences look pale
-_MAX_LINES = 12
 
 
 def page_data(results: Results) -> dict[str, Any]:
     """All values on the page; those with one entry per point are packed."""
     coordinates, stress = embed_distances(results.matrices["lift_emd"].values)
     return {
-        "format": "liftcluster report 1",
+        "format": "liftcluster report 2",
         "clusterings": _clusterings(results),
         "palette": list(COLOURS),
         "measures": _measures(results),
         "pairs": [_pair(pair, comparison, results) for pair, comparison in results.pairs.items()],
+        "order": similarity_order(results.matrices["lift_emd"].values).tolist(),
         "map": {"coordinates": coordinates.tolist(), "stress": stress},
         "consensus": _consensus(results),
         "trust": trust_data(results.trust, results.partitions),
@@ -41,18 +42,6 @@ def page_data(results: Results) -> dict[str, Any]:
         "errors_are_random": results.is_random,
         "notes": results.notes,
     }
-
-
-def _pack(values: Array) -> dict[str, str]:
-    """Integers as little-endian base64, a fifth of the size of JSON."""
-    little = values.astype(values.dtype.newbyteorder("<"))
-    return {"dtype": values.dtype.name, "base64": base64.b64encode(little.tobytes()).decode()}
-
-
-def _quantise(values: FloatArray, low: float, high: float) -> dict[str, Any]:
-    """Values in [low, high] as bytes, which is enough for colours."""
-    levels = np.clip(np.rint((values - low) * (255 / (high - low))), 0, 255).astype(np.uint8)
-    return {**_pack(levels), "low": low, "high": high}
 
 
 def _clusterings(results: Results) -> list[dict[str, Any]]:
@@ -103,17 +92,23 @@ def _measures(results: Results) -> dict[str, Any]:
 
 def _pair(pair: tuple[int, int], comparison: Comparison, results: Results) -> dict[str, Any]:
     plan, D = np.asarray(comparison.plan), np.asarray(comparison.cluster_distances)
-    a, b = comparison.partitions
-    witness = results.witnesses[pair]
-    low, high = float(witness.min()), float(witness.max())
+    numbers = [{name: i for i, name in enumerate(p.names)} for p in comparison.partitions]
     return {
         "first": pair[0],
         "second": pair[1],
         "flows": _flows(plan, D),
-        "forward": _moves(comparison.moves),
-        "backward": _moves(find_moves(plan.T, D.T, b.names, a.names)),
+        "moves": [
+            {
+                "kind": move.kind,
+                "sources": [numbers[0][name] for name in move.sources],
+                "targets": [numbers[1][name] for name in move.targets],
+                "mass": move.mass,
+                "cost": move.cost,
+            }
+            for move in comparison.moves
+        ],
         "left_out": dict(comparison.left_out),
-        "witness": _quantise(witness, low, max(high, low + _MIN_RANGE)),
+        "witness": _witness(pair, results),
     }
 
 
@@ -124,11 +119,23 @@ def _flows(plan: FloatArray, D: FloatArray) -> list[list[Any]]:
     return [list(flow) for flow in zip(*columns, strict=True)]
 
 
-def _moves(moves: list[Move]) -> dict[str, Any]:
-    lines = describe_moves(moves_with_safe_names(moves))
-    more = len(lines) - _MAX_LINES
-    shown = lines[:_MAX_LINES] + ([f"… and {more} more"] if more > 0 else [])
-    return {"lines": shown, "main": main_change(moves)}
+def _witness(pair: tuple[int, int], results: Results) -> dict[str, Any] | None:
+    """None where the page computes it from the scores of the clusters."""
+    if results.witnesses.of_pairs is None:
+        return None
+    values = results.witnesses.of_pairs[pair]
+    low, high = float(values.min()), float(values.max())
+    return quantise(values, low, max(high, low + _MIN_RANGE))
+
+
+def _scores(results: Results) -> list[dict[str, Any]] | None:
+    """The scores of the clusters of each clustering, one cluster after the other."""
+    if results.witnesses.of_clusters is None:
+        return None
+    return [
+        quantise(S.T.ravel(), float(S.min()), max(float(S.max()), float(S.min()) + _MIN_RANGE))
+        for S in results.witnesses.of_clusters
+    ]
 
 
 def _consensus(results: Results) -> dict[str, Any] | None:
@@ -146,6 +153,8 @@ def _consensus(results: Results) -> dict[str, Any] | None:
             [[str(name), str(cluster), share] for name, cluster, share in parts[:20]]
             for parts in combined.composition
         ],
+        "n_parts": [len(parts) for parts in combined.composition],
+        "reason": None if combined.decision is None else combined.decision.reason,
         "curve": None
         if curve is None
         else {
@@ -166,24 +175,25 @@ def _points(results: Results) -> dict[str, Any]:
     return {
         "n": len(view.coordinates),
         "shown": len(shown),
-        "witnessed": len(results.witnesses[0, 1]),
+        "witnessed": results.witnesses.n_points,
+        "scores": _scores(results),
         "axes": list(view.axes),
         "description": view.description,
         "explained": None if view.explained is None else list(view.explained),
         "low": low.tolist(),
         "high": high.tolist(),
-        "order": _pack(shown.astype(np.uint32)),
-        "x": _pack(grid[:, 0]),
-        "y": _pack(grid[:, 1]),
+        "order": pack(shown.astype(np.uint32)),
+        "x": pack(grid[:, 0]),
+        "y": pack(grid[:, 1]),
         "labels": [_labels(p.labels[shown], p.k) for p in results.partitions.values()],
-        "confidence": None if combined is None else _quantise(combined.confidence[shown], 0.0, 1.0),
+        "confidence": None if combined is None else quantise(combined.confidence[shown], 0.0, 1.0),
     }
 
 
 def _labels(labels: Any, k: int) -> dict[str, str]:
     """Cluster numbers in the smallest type; its largest value is noise."""
     dtype = np.uint8 if k < 255 else np.uint16 if k < 65535 else np.uint32
-    return _pack(np.where(labels < 0, np.iinfo(dtype).max, labels).astype(dtype))
+    return pack(np.where(labels < 0, np.iinfo(dtype).max, labels).astype(dtype))
 
 
 def _settings(results: Results) -> list[list[str]]:
@@ -194,6 +204,7 @@ def _settings(results: Results) -> list[list[str]]:
     weights = next(iter(results.partitions.values())).weights
     versions = ", ".join(f"{p} {version(p)}" for p in ("numpy", "scipy", "scikit-learn", "POT"))
     return [
+        *([what, value] for what, value in results.run),
         ["points", f"{len(weights):,}{d}"],
         ["weights", "equal" if np.ptp(weights) == 0 else "given"],
         ["kernel", _kernel(lift)],

@@ -51,6 +51,8 @@ class Trust:
     tree : ResolutionTree or None
         None if the clusterings cannot be ordered by their numbers of clusters, or if these are too
         many.
+    too_many : int
+        How many clusters the tree would have if it was left out because they are too many; else 0.
     """
 
     found: Stability
@@ -58,6 +60,7 @@ class Trust:
     is_nearest: bool
     n_points: int
     tree: ResolutionTree | None
+    too_many: int = 0
 
 
 @busy("stability of the clusters")
@@ -87,17 +90,19 @@ def assess_trust(
     if len(rows) < n:
         X, partitions = take_rows(X, rows), _sampled(partitions, rows)
     options = _options(lifting, asked) | {"rng": seed}
-    tree = None
-    if _is_ordered(partitions):
+    tree, nodes = None, sum(p.k for p in partitions.values())
+    ordered = _is_ordered(partitions)
+    too_many = nodes if ordered and nodes > MAX_NODES else 0
+    if ordered and not too_many:
         tree = resolution_tree(X, from_coarse_to_fine(partitions), **options)
     if given is not None:
-        return Trust(given, str(given.name), False, n, tree)
+        return Trust(given, str(given.name), False, n, tree, too_many)
     suited = [name for name, p in partitions.items() if p.k > 1]
     if not suited or len(partitions) < 2:
         return None
     reference = min(suited, key=totals.__getitem__)
     found = stability(X, partitions, reference=reference, progress=False, **options)
-    return Trust(found, reference, len(partitions) > 2, len(rows), tree)
+    return Trust(found, reference, len(partitions) > 2, len(rows), tree, too_many)
 
 
 def trust_data(trust: Trust | None, partitions: Mapping[str, Partition]) -> dict[str, Any] | None:
@@ -125,6 +130,7 @@ def trust_data(trust: Trust | None, partitions: Mapping[str, Partition]) -> dict
             }
             for row, fate in zip(found.rows(), fates, strict=True)
         ],
+        "too_many": trust.too_many,
         "tree": None if trust.tree is None else _tree_data(trust.tree, partitions, numbers),
     }
 
@@ -146,9 +152,9 @@ def _sampled(partitions: Mapping[str, Partition], rows: Any) -> dict[str, Partit
 
 
 def _is_ordered(partitions: Mapping[str, Partition]) -> bool:
-    """Whether more than half of the numbers of clusters are different, and can all be drawn."""
+    """Whether more than half of the numbers of clusters are different."""
     numbers = [p.k for p in partitions.values()]
-    return len(set(numbers)) > max(1, len(numbers) / 2) and sum(numbers) <= MAX_NODES
+    return len(set(numbers)) > max(1, len(numbers) / 2)
 
 
 def _tree_data(

@@ -24,17 +24,16 @@ function svgElement(tag, attributes, ...children) {
 
 function byId(id) { return document.getElementById(id); }
 
-/* An array of little-endian integers from base64. */
+/* An array of little-endian numbers from base64. */
+const READERS = { uint16: [Uint16Array, "getUint16"], uint32: [Uint32Array, "getUint32"],
+  float32: [Float32Array, "getFloat32"], float64: [Float64Array, "getFloat64"] };
 function unpack(packed) {
   const text = atob(packed.base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   if (packed.dtype === "uint8") return bytes;
-  const view = new DataView(bytes.buffer);
-  if (packed.dtype === "uint16") {
-    return Uint16Array.from({ length: bytes.length / 2 }, (_, i) => view.getUint16(2 * i, true));
-  }
-  return Uint32Array.from({ length: bytes.length / 4 }, (_, i) => view.getUint32(4 * i, true));
+  const [type, get] = READERS[packed.dtype], view = new DataView(bytes.buffer), size = type.BYTES_PER_ELEMENT;
+  return type.from({ length: bytes.length / size }, (_, i) => view[get](size * i, true));
 }
 
 const unpackCache = new Map();
@@ -54,15 +53,28 @@ function isolated(name) { return "\u2068" + shorten(name) + "\u2069"; }
 function nameElement(name) { return element("bdi", { className: "name", textContent: shorten(name), title: clean(name) }); }
 function nameOf(i) { return CLUSTERINGS[i].name; }
 
-const PAIRS = new Map(DATA.pairs.map((pair) => [pair.first + "," + pair.second, pair]));
+/* Words that all inputs begin with; labels of plots show the rest of the name. */
+const PREFIX = commonPrefix(CLUSTERINGS.filter((c) => !c.is_consensus).map((c) => clean(c.name)));
+function commonPrefix(names) {
+  let prefix = names[0];
+  for (const name of names) while (!name.startsWith(prefix)) prefix = prefix.slice(0, -1);
+  prefix = prefix.slice(0, Math.max(...Array.from(" _-.:/,", (mark) => prefix.lastIndexOf(mark))) + 1);
+  return names.length > 2 && prefix.length > 5 && names.every((name) => name.length > prefix.length) ? prefix : "";
+}
+function labelOf(i) { return withoutPrefix(clean(nameOf(i))); }
+function withoutPrefix(name) { return PREFIX && name.startsWith(PREFIX) ? "…" + name.slice(PREFIX.length) : name; }
+function labelElement(name) { return element("bdi", { className: "name", textContent: shorten(withoutPrefix(clean(name))), title: clean(name) }); }
 
-/* The results for two clusterings, in the given order. */
-function pairOf(first, second) {
-  const forward = PAIRS.get(first + "," + second);
-  if (forward) return { flows: forward.flows, moves: forward.forward, witness: forward.witness, leftOut: forward.left_out };
-  const back = PAIRS.get(second + "," + first);
-  const flows = back.flows.map(([i, j, mass, distance]) => [j, i, mass, distance]);
-  return { flows, moves: back.backward, witness: back.witness, leftOut: back.left_out };
+/* Rows of a matrix, which is packed as a constant, as a triangle with its diagonal, or in full. */
+function unpackMatrix(packed, m) {
+  if ("constant" in packed) return Array.from({ length: m }, () => new Array(m).fill(packed.constant));
+  const values = Array.from(unpack(packed.triangle || packed.full), (v) => (Number.isNaN(v) ? null : v));
+  if (packed.full) return Array.from({ length: m }, (_, i) => values.slice(i * m, (i + 1) * m));
+  const start = (i) => i * m - (i * (i - 1)) / 2 - i;  // values[start(i) + j] is in row i, column j >= i
+  return Array.from({ length: m }, (_, i) => Array.from({ length: m }, (_, j) => values[start(Math.min(i, j)) + Math.max(i, j)]));
+}
+for (const measure of Object.values(DATA.measures)) {
+  for (const key of ["values", "errors"]) measure[key] = unpackMatrix(measure[key], CLUSTERINGS.length);
 }
 
 function decimals(value, digits = 3) {

@@ -11,9 +11,22 @@ const page = {
       else next.first = this.state.second;
     }
     const samePair = next.first === this.state.first && next.second === this.state.second;
+    this.show(next, samePair);
+    rememberState(this.state);
+  },
+
+  show(next, samePair) {
     this.state = next;
     if (samePair) this.updateMeasure();
     else this.update();
+  },
+
+  /* Follow the address: the selection that a link keeps, where the address has one. */
+  followLink() {
+    const linked = stateOfLink(location.hash);
+    if (!linked) return;
+    Object.assign(camera, linked.camera || wholeView());
+    this.show({ ...startingState(), ...linked.state }, false);
   },
 
   highlight(cluster) {
@@ -25,6 +38,7 @@ const page = {
 
   update() {
     const { state } = this;
+    this.updated = true;
     this.updateMeasure();
     drawMap(state, (change) => this.choose(change));
     drawFlow(state);
@@ -37,7 +51,8 @@ const page = {
 
   updateMeasure() {
     const { state } = this;
-    for (const key of ["first", "second", "measure"]) byId(key).value = String(state[key]);
+    filterNames();
+    for (const key of ["measure", "order"]) byId(key).value = state[key];
     drawHeatmap(state, (change) => this.choose(change));
     drawMeasures(state);
     byId("pair-summary").replaceChildren(...pairSummary(state));
@@ -45,7 +60,7 @@ const page = {
 
   redraw() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.panels.forEach((panel) => panel.draw()), 150);
+    this.timer = setTimeout(() => { this.panels.forEach((panel) => panel.draw()); rememberState(this.state, true); }, 150);
     if (this.frameRequested) return;
     this.frameRequested = true;
     requestAnimationFrame(() => {
@@ -55,7 +70,7 @@ const page = {
   },
   move(dx, dy) { camera.x += dx; camera.y += dy; this.redraw(); },
   zoom(factor) { camera.zoom = Math.min(Math.max(camera.zoom * factor, 0.5), 200); this.redraw(); },
-  showAll() { Object.assign(camera, { x: POSITIONS.width / 2, y: POSITIONS.height / 2, zoom: 1 }); this.redraw(); },
+  showAll() { Object.assign(camera, wholeView()); this.redraw(); },
 
   describe(p) {
     const lines = ["point " + count(unpackOnce(POINTS.order)[p])];
@@ -65,43 +80,60 @@ const page = {
       const label = labelsOf(i)[p], c = CLUSTERINGS[i];
       lines.push(isolated(fitText(c.name, 130, 13)) + ": " + (label < c.k ? isolated(fitText(c.clusters[label], 130, 13)) : "in no cluster"));
     }
+    if (CLUSTERINGS.length > shown.length) lines.push("and " + count(CLUSTERINGS.length - shown.length) + " other clusterings");
     return lines.join("\n");
   },
 };
+
+function wholeView() { return { x: POSITIONS.width / 2, y: POSITIONS.height / 2, zoom: 1 }; }
 
 /* Start with the two inputs that are farthest apart. */
 function startingState() {
   const D = DATA.measures.lift_emd.values;
   let [first, second] = [0, 1];
   CLUSTERINGS.forEach((a, i) => CLUSTERINGS.forEach((b, j) => {
-    if (i < j && !a.is_consensus && !b.is_consensus && D[i][j] > D[first][second]) [first, second] = [i, j];
+    if (i < j && !a.is_consensus && !b.is_consensus && D[i][j] > D[first][second] + 1e-9) [first, second] = [i, j];
   }));
-  return { first, second, measure: "lift_emd", highlight: null };
+  return { first, second, measure: "lift_emd", order: "similarity", highlight: null };
 }
 
 function pairSummary(state) {
   const measure = DATA.measures[state.measure];
   const value = measure.values[state.first][state.second], error = measure.errors[state.first][state.second];
-  const { main } = pairOf(state.first, state.second).moves;
+  const main = mainMove(pairOf(state.first, state.second).moves);
   const parts = [nameElement(nameOf(state.first)), " and ", nameElement(nameOf(state.second))];
   if (value === null) return [...parts, " cannot be compared by " + displayName(state.measure) + "."];
   parts.push(" are " + decimals(value) + margin(error) + " apart by " + displayName(state.measure) +
     amongPairs(measure, value) + ". ");
-  parts.push(main ? "Main change: " + main + "." : "All clusters stayed in place.");
+  parts.push(main ? "Main change: " + moveText(main) + "." : "All clusters stayed in place.");
   return parts;
 }
 
 function amongPairs(measure, value) {
   const { rank, all } = rankAmongPairs(measure, value);
   if (all === 1) return "";
-  const pairs = all + (measure.is_symmetric ? "" : " ordered") + " pairs";
+  const pairs = count(all) + (measure.is_symmetric ? "" : " ordered") + " pairs";
   if (rank === 1) return ", the closest of " + pairs;
-  return rank === all ? ", the farthest of " + pairs : ", rank " + rank + " of " + pairs + " (1 is the closest)";
+  return rank === all ? ", the farthest of " + pairs : ", rank " + count(rank) + " of " + pairs + " (1 is the closest)";
+}
+
+/* With many clusterings, a field restricts both lists to the names that contain a text, and to what is selected. */
+function filterNames() {
+  const text = byId("filter").value.trim().toLowerCase(), { state } = page;
+  for (const key of ["first", "second"]) {
+    byId(key).replaceChildren(...CLUSTERINGS.map((c, i) => [i, clean(c.name)])
+      .filter(([i, name]) => i === state[key] || name.toLowerCase().includes(text))
+      .map(([i, name]) => element("option", { value: String(i), textContent: name.length > 24 ? labelOf(i) : name })));
+    byId(key).value = String(state[key]);
+  }
 }
 
 function fillChoosers() {
+  filterNames();
+  byId("filter-label").hidden = CLUSTERINGS.length <= 12;
+  byId("filter").addEventListener("input", filterNames);
+  byId("order").addEventListener("change", (event) => page.choose({ order: event.target.value }));
   for (const key of ["first", "second"]) {
-    byId(key).append(...CLUSTERINGS.map((c, i) => element("option", { value: String(i), textContent: clean(c.name) })));
     byId(key).addEventListener("change", (event) => page.choose({ [key]: Number(event.target.value) }));
   }
   byId("measure").append(...Object.keys(DATA.measures).map((name) => element("option", { value: name, textContent: displayName(name) })));
@@ -111,6 +143,25 @@ function fillChoosers() {
   byId("zoom-in").addEventListener("click", () => page.zoom(1.5));
   byId("zoom-out").addEventListener("click", () => page.zoom(1 / 1.5));
   byId("zoom-reset").addEventListener("click", () => page.showAll());
+}
+
+/* Say above each area that is larger than its frame that it scrolls, and let the keyboard reach it. */
+function watchScrolling() {
+  for (const area of document.querySelectorAll(".scroll")) {
+    const hint = element("p", { className: "scroll-hint hint", hidden: true }), isStop = area.hasAttribute("tabindex");
+    (area.closest(".tree-grid") || area).before(hint);
+    const check = () => {
+      const wider = area.scrollWidth > area.clientWidth + 1, higher = area.scrollHeight > area.clientHeight + 1;
+      hint.textContent = (wider && higher ? "Scroll sideways and down" : wider ? "Scroll sideways" : "Scroll down") + " to see all of it.";
+      hint.hidden = !wider && !higher;
+      if (isStop) return;
+      if (wider || higher) area.tabIndex = 0;
+      else area.removeAttribute("tabindex");
+    };
+    const observer = new ResizeObserver(check);
+    observer.observe(area);
+    for (const child of area.children) observer.observe(child);
+  }
 }
 
 function pointsHint() {
@@ -141,11 +192,16 @@ function start() {
   window.addEventListener("afterprint", () => { printing = false; page.recolour(); });
   page.panels = ["first", "second", "witness"].map((choice, i) => new Panel(choice, i + 1, page));
   byId("panels").append(...page.panels.map((panel) => panel.holder));
+  for (const card of ["distances-card", "map-card"]) byId(card).classList.toggle("wide", CLUSTERINGS.length > MANY);
+  offerAllDownloads();
+  watchScrolling();
   pointsHint();
   drawClusterings();
   drawConsensus();
   drawTrust();
-  page.update();
+  if (location.hash) page.followLink();
+  if (!page.updated) page.update();
+  for (const event of ["hashchange", "popstate"]) window.addEventListener(event, () => page.followLink());
   let width = window.innerWidth;
   window.addEventListener("resize", () => {
     if (window.innerWidth === width) return;  // phones resize when the address bar hides

@@ -1,7 +1,5 @@
 /* Map of the clusterings by multidimensional scaling of LiftEMD. */
 
-const NARROW = 480;
-
 function drawMap(state, choose) {
   const holder = byId("map");
   const width = Math.max(holder.clientWidth, 260);
@@ -10,7 +8,9 @@ function drawMap(state, choose) {
   const [a, b] = [places.at[state.first], places.at[state.second]];
   picture.append(svgElement("line", { x1: a[0], y1: a[1], x2: b[0], y2: b[1], stroke: "var(--mark)", "stroke-width": 1.5, "stroke-dasharray": "5 4" }));
   const labels = placeLabels(places.at, width, height, (i) => isAlwaysNamed(i, state));
-  places.at.forEach(([x, y], i) => picture.append(mapDot(i, x, y, labels[i], state, choose)));
+  const hovered = svgElement("text", { class: "over", "font-weight": 700, "aria-hidden": "true" });
+  places.at.forEach(([x, y], i) => picture.append(mapDot(i, x, y, labels[i], state, choose, hovered)));
+  picture.append(hovered);
   if (places.unit) picture.append(...scaleBar(places, height));
   const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.dot : undefined;
   holder.replaceChildren(picture);
@@ -18,7 +18,7 @@ function drawMap(state, choose) {
   const stress = DATA.map.stress;
   byId("map-hint").textContent = CLUSTERINGS.length === 2 ? "Two clusterings; their distance is LiftEMD." :
     "Distances on the map are LiftEMD with a relative error of about " + percent(stress) + " (stress " + stress.toFixed(3) +
-    "). Select two dots, one after the other, to compare them.";
+    "). Select two dots, one after the other, to compare them." + (labels.every((label) => label.shown) ? "" : " Names without room show when you point at their dots.");
 }
 
 /* Whether the label of a dot is always shown. */
@@ -36,7 +36,7 @@ function fitPositions(Z, width) {
   const high = [0, 1].map((d) => Math.max(...Z.map((z) => z[d])));
   const span = [high[0] - low[0], high[1] - low[1]];
   const [side, top] = [Math.min(90, width * 0.2), 34];
-  const unit = Math.min((width - 2 * side) / (span[0] || 1e-9), (400 - 2 * top) / (span[1] || 1e-9));
+  const unit = Math.min((width - 2 * side) / (span[0] || 1e-9), ((Z.length > MANY ? 560 : 400) - 2 * top) / (span[1] || 1e-9));
   const scale = span[0] || span[1] ? unit : 0;
   const height = Math.max(span[1] * scale + 2 * top + 24, 220);
   const at = Z.map((z) => [
@@ -46,12 +46,12 @@ function fitPositions(Z, width) {
   return { at, unit: scale, height };
 }
 
-function mapDot(i, x, y, label, state, choose) {
+function mapDot(i, x, y, label, state, choose, hovered) {
   const chosen = i === state.first || i === state.second;
   const fill = chosen ? "var(--mark)" : "var(--accent)";
   const shape = CLUSTERINGS[i].is_consensus
     ? svgElement("path", { d: "M0-9L9 0L0 9L-9 0Z", fill, transform: "translate(" + x + " " + y + ")" })
-    : svgElement("circle", { cx: x, cy: y, r: 6.5, fill });
+    : svgElement("circle", { cx: x, cy: y, r: CLUSTERINGS.length > 40 ? 5 : 6.5, fill });
   const text = svgElement("text", { x: label.x, y: label.y, "text-anchor": label.anchor, "font-weight": chosen ? 700 : 400 });
   if (label.shown) text.textContent = "\u2068" + label.text + "\u2069";
   const title = svgElement("title");
@@ -61,6 +61,9 @@ function mapDot(i, x, y, label, state, choose) {
     "aria-label": "Compare " + isolated(nameOf(i)) + " with the one selected before",
   }, title, svgElement("circle", { class: "halo", cx: x, cy: y, r: 13, fill: "transparent" }), shape, text);
   const pick = () => { if (i !== state.second) choose({ first: i === state.first ? i : state.second, second: i === state.first ? state.second : i }); };
+  const name = () => showName(hovered, label);
+  for (const event of ["pointerenter", "focus"]) dot.addEventListener(event, name);
+  for (const event of ["pointerleave", "blur"]) dot.addEventListener(event, () => { hovered.textContent = ""; });
   dot.addEventListener("click", pick);
   dot.addEventListener("keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pick(); }
@@ -68,14 +71,21 @@ function mapDot(i, x, y, label, state, choose) {
   return dot;
 }
 
+/* Show the name of the dot under the pointer, above all others. */
+function showName(hovered, label) {
+  if (label.shown) return;
+  for (const [key, value] of [["x", label.x], ["y", label.y], ["text-anchor", label.anchor]]) hovered.setAttribute(key, value);
+  hovered.textContent = "\u2068" + label.text + "\u2069";
+}
+
 /* Place each label around its dot where it overlaps least, labels that are always shown first. The
-   others are omitted if there are many dots, or if they would overlap on a narrow screen. */
+   others are omitted if they would overlap. */
 function placeLabels(at, width, height, isAlwaysNamed) {
   const taken = at.map(([x, y]) => [x - 8, y - 8, x + 8, y + 8]);
   const labels = new Array(at.length);
   for (const i of [...at.keys()].sort((i, j) => isAlwaysNamed(j) - isAlwaysNamed(i))) {
     const [x, y] = at[i];
-    const text = fitText(nameOf(i), Math.min(170, width * 0.38), 13);
+    const text = fitText(labelOf(i), Math.min(170, width * 0.38), 13);
     const w = 1.12 * widthOf(text, 13) + 2;  // selected names are bold
     const choices = [
       { x: x + 12, y: y + 4.5, anchor: "start", box: [x + 12, y - 8, x + 12 + w, y + 8] },
@@ -91,7 +101,7 @@ function placeLabels(at, width, height, isAlwaysNamed) {
       40 * (Math.max(0, -box[0]) + Math.max(0, box[2] - width) + Math.max(0, -box[1]) + Math.max(0, box[3] - height));
     const costs = choices.map(cost), least = Math.min(...costs);
     const best = choices[costs.indexOf(least)];
-    const shown = isAlwaysNamed(i) || (at.length <= 20 && (width >= NARROW || least < 1));
+    const shown = isAlwaysNamed(i) || least < 2;  // 0.1 for each place that is worse
     if (shown) taken.push(best.box);
     labels[i] = { ...best, text, shown };
   }

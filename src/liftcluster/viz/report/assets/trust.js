@@ -12,23 +12,25 @@ function drawTrust() {
     drawTree(trust);
     drawTreeTable(trust.tree);
   }
+  byId("tree-left-out").textContent = trust.too_many ? "The tree of these clusterings from coarse to fine is left out: it would have " +
+    count(trust.too_many) + " clusters, and more than 600 cannot be read. A page of fewer clusterings shows it." : "";
 }
 
 function stabilityText(value) { return value === null ? "unknown" : value.toFixed(2); }
 
 function drawStability(trust) {
   const mine = CLUSTERINGS[trust.reference], several = trust.runs > 1;
-  const order = trust.clusters.slice().sort((a, b) => a.stability - b.stability).slice(0, 200);
+  const order = trust.clusters.slice().sort((a, b) => a.stability - b.stability);
   const rows = order.map((c) => {
     const bar = element("span", { className: "bar" });
     bar.style.width = Math.round(70 * Math.max(c.stability, 0)) + "px";
     const range = several ? [stabilityText(c.low) + " … " + stabilityText(c.high)] : [];
-    return { cells: [[swatch(mine.colours[c.cluster]), nameElement(mine.clusters[c.cluster])], stabilityText(c.stability), bar, c.verdict,
-      element("span", { textContent: c.fate, dir: "auto" }), percent(c.mass), ...range] };
+    return { cells: [[swatch(mine.colours[c.cluster]), nameElement(mine.clusters[c.cluster])], exact(c.stability, stabilityText(c.stability)), bar, c.verdict,
+      element("span", { textContent: c.fate, dir: "auto" }), exact(c.mass, percent(c.mass)), ...range] };
   });
   const range = several ? ["#95 % of the clusterings"] : [];
   fill("trust-table", ["cluster", "#stability", "", "verdict", "…what becomes of it", "#share of the mass", ...range], rows,
-    "Clusters of " + isolated(mine.name) + ", the least stable first" + (trust.clusters.length > 200 ? "; 200 of " + count(trust.clusters.length) : ""));
+    "Clusters of " + isolated(mine.name) + ", the least stable first" + (trust.clusters.length > 200 ? "; 200 of " + count(trust.clusters.length) : ""), 200);
   const which = trust.is_nearest ? ", the clustering nearest to the others, " : " ";
   const sample = trust.n_points < POINTS.n ? " Computed from " + count(trust.n_points) + " points, drawn at random." : "";
   byId("trust-hint").replaceChildren("Whether the clusters of ", nameElement(mine.name), which + "are found again in the other" +
@@ -132,9 +134,9 @@ function neighboursText(tree, y, i, step, intro) {
 function drawTreeTable(tree) {
   const rows = tree.rows.flatMap((row, y) => row.clusters.map((cluster, i) => {
     const mine = CLUSTERINGS[row.clustering];
-    return { cells: [nameElement(mine.name), nameElement(mine.clusters[cluster]), percent(row.masses[i]), stabilityText(row.stabilities[i]),
+    return { cells: [nameElement(mine.name), nameElement(mine.clusters[cluster]), exact(row.masses[i], percent(row.masses[i])), exact(row.stabilities[i], stabilityText(row.stabilities[i])),
       neighboursText(tree, y, i, 1, "")] };
   }));
-  fill("tree-table", ["clustering", "cluster", "#share of the mass", "#stability", "…becomes (share of the cluster)"], rows.slice(0, 1000),
-    rows.length > 1000 ? "The first 1,000 of " + count(rows.length) + " clusters" : "");
+  fill("tree-table", ["clustering", "cluster", "#share of the mass", "#stability", "…becomes (share of the cluster)"], rows,
+    rows.length > 1000 ? "The first 1,000 of " + count(rows.length) + " clusters" : "", 1000);
 }
