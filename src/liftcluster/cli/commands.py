@@ -26,6 +26,8 @@ from .trust_commands import TRUST_COMMANDS
 if TYPE_CHECKING:
     from ..io import Clusterings
 
+_SHOWN = 30  # further columns of a table that are on a page
+
 
 @app.command("compare", epilog=EXIT_CODES)
 def compare_command(
@@ -222,6 +224,9 @@ def report_command(
 ) -> None:
     """Write an HTML page that shows how clusterings differ, where, and their consensus.
 
+    It describes each cluster by its coordinates and by all other columns of the table, by which
+    points can be coloured; these never count for distances.
+
     **Examples**
 
     * `liftcluster report mine.csv --columns height,weight --labels kmeans,hdbscan --out page.html`
@@ -234,8 +239,9 @@ def report_command(
     k = None if consensus is None else o.as_n_clusters(consensus)
     wanted, method = o.as_measures(measures) or None, o.as_method(method)
     read = read_input(
-        points, columns, labels, labels_file, memberships, id, standardize, False, how, view
-    )
+        points, columns, labels, labels_file, memberships, id, standardize, False, how, view,
+        further=_SHOWN,
+    )  # fmt: skip
     from . import showing, work
 
     page = work.make_page(
@@ -246,6 +252,7 @@ def report_command(
         method=method,
         view=read.view,
         title=title,
+        **work.about_points(read),
         **lifting,
     )
     page.save(out)

@@ -31,6 +31,7 @@ def read_input(
     labels_only: bool,
     how: o.Reading,
     view: str | None = None,
+    further: int = 0,
 ) -> Clusterings:
     """Points and clusterings, as the options of a command say."""
     names, coordinates = o.names_of(labels), o.names_of(columns) or None
@@ -48,6 +49,7 @@ def read_input(
             view=drawn,
             standardize=standardize,
             points=not labels_only,
+            further=further,
             **_as_options(how),
         )
         return replace(read, notes=[name_stdin(note, file) for note in read.notes])

@@ -19,7 +19,11 @@ from typing import Any
 from ..._util.files import atomic_write
 from .summary import Name, Sentence
 
-_SCRIPTS = ("data", "colours", "heatmap", "map", "flow", "points", "tables", "trust", "main")
+_STYLES = ("page", "clusters")
+_SCRIPTS = (
+    "data", "colours", "heatmap", "map", "flow", "columns", "lasso", "points", "tables", "trust",
+    "clusters", "main",
+)  # fmt: skip
 _MAX_INLINE = 20_000_000  # characters of a page that is shown inside a notebook
 
 
@@ -72,7 +76,7 @@ class Report:
 
     @cached_property
     def _page(self) -> str:
-        style = _asset("page.css")
+        style = "\n".join(_asset(f"{name}.css") for name in _STYLES)
         script = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
         return Template(_asset("page.html")).substitute(
             title=_escaped(self.title),

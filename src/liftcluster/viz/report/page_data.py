@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 import platform
 from importlib.metadata import version
@@ -10,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..._util.typing import Array, FloatArray
+from ..._util.typing import FloatArray
 from ..._util.version import __version__
 from ...comparison.comparison import Comparison, Move, describe_moves, find_moves
 from ...comparison.measures.registry import MEASURES
 from ..drawing import COLOURS, match_colours
 from ..layout import embed_distances
+from .columns import pack_table
+from .levels import pack_codes
+from .packing import pack, quantise
 from .summary import Results, main_change, moves_with_safe_names
 from .trust import trust_data
 
@@ -37,22 +39,12 @@ def page_data(results: Results) -> dict[str, Any]:
         "consensus": _consensus(results),
         "trust": trust_data(results.trust, results.partitions),
         "points": _points(results),
+        "table": pack_table(results.table, results.shown, results.profiles.separation),
+        "profiles": results.profiles.data,
         "settings": _settings(results),
         "errors_are_random": results.is_random,
         "notes": results.notes,
     }
-
-
-def _pack(values: Array) -> dict[str, str]:
-    """Integers as little-endian base64, a fifth of the size of JSON."""
-    little = values.astype(values.dtype.newbyteorder("<"))
-    return {"dtype": values.dtype.name, "base64": base64.b64encode(little.tobytes()).decode()}
-
-
-def _quantise(values: FloatArray, low: float, high: float) -> dict[str, Any]:
-    """Values in [low, high] as bytes, which is enough for colours."""
-    levels = np.clip(np.rint((values - low) * (255 / (high - low))), 0, 255).astype(np.uint8)
-    return {**_pack(levels), "low": low, "high": high}
 
 
 def _clusterings(results: Results) -> list[dict[str, Any]]:
@@ -116,7 +108,7 @@ def _pair(pair: tuple[int, int], comparison: Comparison, results: Results) -> di
         "forward": _moves(comparison.moves),
         "backward": _moves(find_moves(plan.T, D.T, b.names, a.names)),
         "left_out": dict(comparison.left_out),
-        "witness": _quantise(witness, low, max(high, low + _MIN_RANGE)),
+        "witness": quantise(witness, low, max(high, low + _MIN_RANGE)),
     }
 
 
@@ -168,18 +160,12 @@ def _points(results: Results) -> dict[str, Any]:
         "explained": None if view.explained is None else list(view.explained),
         "low": low.tolist(),
         "high": high.tolist(),
-        "order": _pack(shown.astype(np.uint32)),
-        "x": _pack(grid[:, 0]),
-        "y": _pack(grid[:, 1]),
-        "labels": [_labels(p.labels[shown], p.k) for p in results.partitions.values()],
-        "confidence": None if combined is None else _quantise(combined.confidence[shown], 0.0, 1.0),
+        "order": pack(shown.astype(np.uint32)),
+        "x": pack(grid[:, 0]),
+        "y": pack(grid[:, 1]),
+        "labels": [pack_codes(p.labels[shown], p.k) for p in results.partitions.values()],
+        "confidence": None if combined is None else quantise(combined.confidence[shown], 0.0, 1.0),
     }
-
-
-def _labels(labels: Any, k: int) -> dict[str, str]:
-    """Cluster numbers in the smallest type; its largest value is noise."""
-    dtype = np.uint8 if k < 255 else np.uint16 if k < 65535 else np.uint32
-    return _pack(np.where(labels < 0, np.iinfo(dtype).max, labels).astype(dtype))
 
 
 def _settings(results: Results) -> list[list[str]]:

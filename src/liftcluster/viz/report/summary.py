@@ -19,6 +19,8 @@ from ..layout import View
 if TYPE_CHECKING:
     from ...combination.result import Consensus
     from ...comparison.comparing import DistanceMatrix
+    from .columns import PointTable
+    from .profiles import Profiles
     from .trust import Trust
 
 _UNDECIDED = 0.5  # share of the inputs that agree, below which a point is undecided
@@ -46,6 +48,8 @@ class Results:
     shown: IntArray  # indices of the points in the plots, in random order
     witnesses: dict[tuple[int, int], FloatArray]  # at the first points of ``shown``
     trust: Trust | None
+    table: PointTable
+    profiles: Profiles
     notes: list[str]
 
     @property

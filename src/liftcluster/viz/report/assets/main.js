@@ -20,6 +20,7 @@ const page = {
     this.state = { ...this.state, highlight: cluster };
     this.panels.forEach((panel) => panel.update());
     const shown = cluster && isolated(CLUSTERINGS[cluster.clustering].clusters[cluster.cluster]) + " of " + isolated(nameOf(cluster.clustering));
+    offerList(cluster);
     byId("highlighted").textContent = cluster ? "Showing only " + shown + " in colour; select it again to show all." : "";
   },
 
@@ -31,6 +32,8 @@ const page = {
     drawMoves(state);
     drawWitnessTable(state);
     this.panels.forEach((panel) => panel.update());
+    drawClusters(state);
+    drawSelection();
   },
 
   recolour() { this.update(); drawConsensus(); drawTrust(); },
@@ -65,7 +68,7 @@ const page = {
       const label = labelsOf(i)[p], c = CLUSTERINGS[i];
       lines.push(isolated(fitText(c.name, 130, 13)) + ": " + (label < c.k ? isolated(fitText(c.clusters[label], 130, 13)) : "in no cluster"));
     }
-    return lines.join("\n");
+    return [...lines, ...describeValues(p, this.panels)].join("\n");
   },
 };
 
@@ -142,6 +145,7 @@ function start() {
   page.panels = ["first", "second", "witness"].map((choice, i) => new Panel(choice, i + 1, page));
   byId("panels").append(...page.panels.map((panel) => panel.holder));
   pointsHint();
+  startSelecting();
   drawClusterings();
   drawConsensus();
   drawTrust();
