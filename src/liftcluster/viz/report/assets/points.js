@@ -157,11 +157,12 @@ class Panel {
 
   drawLegend() {
     const { state } = this.page;
-    const { item, ramp: scale, low, high } = this.coloured;
+    const { item, ramp: scale, low, high } = this.coloured, focused = [...this.legend.children].indexOf(document.activeElement);
     if (item || scale) {
       const made = scale ? [rampBar(scale, low, high)] : categoryChips(this.coloured);
       const notes = item ? columnNotes(this.coloured) : [];
       this.legend.replaceChildren(...made, ...notes.map((text) => element("span", { className: "hint", textContent: text })));
+      if (focused >= 0 && made[focused]) made[focused].focus();
       return;
     }
     const { clustering } = this.coloured, found = CLUSTERINGS[clustering];
@@ -177,7 +178,6 @@ class Panel {
     if (found.noise_mass > 0) notes.push("grey: in no cluster (" + percent(found.noise_mass) + ")");
     if (!found.hard) notes.push("soft: coloured by largest membership");
     if (new Set(found.colours.map((number) => number % PALETTE.length)).size < found.k) notes.push("colours repeat with other markers");
-    const focused = [...this.legend.children].indexOf(document.activeElement);
     this.legend.replaceChildren(...chips, ...notes.map((text) => element("span", { className: "hint", textContent: text })));
     if (focused >= 0 && chips[focused]) chips[focused].focus();
   }
