@@ -146,6 +146,7 @@ def test_each_cluster_is_described_in_words_and_numbers(driver, flowers):
     assert len(paths) == 2  # all points, and the cluster
     choose(driver, "noisy")
     assert len(every(driver, "#profiles .profile")) == 2
+    assert "The clusters of noisy, the first" in one(driver, "#clusters-hint").text
     assert complaints(driver) == []
 
 
@@ -207,7 +208,7 @@ def test_points_inside_a_loop_are_listed_and_saved(driver, flowers, frame):
     drag_around(driver, range(60, 90))
     assert one(driver, "#selection-count").text == "30 points inside the loop."
     shown = one(driver, "#selection-clusters").text
-    assert "three: 2 30 (100 %)" in shown
+    assert "three – 2: 30 (100 %)" in shown
     assert 0xBEC3CC in colours_in(driver, 0)  # the grey of the others
     one(driver, "#selection-save").click()
     assert driver.execute_script("return window.names") == ["points.csv"]

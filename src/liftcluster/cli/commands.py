@@ -18,7 +18,7 @@ from ..io import InputError, check_target
 from . import options as o
 from .application import EXIT_CODES
 from .application import app as app
-from .reading import check_out, files_read, read_input
+from .reading import about_points, check_out, files_read, read_input
 from .running import run
 from .summarising import summarise_command
 from .trust_commands import TRUST_COMMANDS
@@ -252,7 +252,7 @@ def report_command(
         method=method,
         view=read.view,
         title=title,
-        **work.about_points(read),
+        **about_points(read),
         **lifting,
     )
     page.save(out)

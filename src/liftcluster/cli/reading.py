@@ -107,6 +107,30 @@ def read_samples(
     return [replace(read, X=X) for read, X in zip(found, together, strict=True)]
 
 
+def about_points(read: Clusterings) -> dict[str, Any]:
+    """Names of the coordinates, ids and further columns, as a page takes them."""
+    columns = dict(read.further)
+    ids = columns.pop("obs_names", None)  # of h5ad
+    if read.ids is not None:
+        ids = read.ids if read.kept is None else read.ids[read.kept.rows]
+    return {"columns": columns, "features": feature_names(read), "ids": ids}
+
+
+def feature_names(read: Clusterings) -> list[str]:
+    """Names of the columns of X; those of a block are numbered.
+
+    >>> import numpy as np
+    >>> from types import SimpleNamespace as Fake
+    >>> feature_names(Fake(X=np.zeros((5, 2)), columns=["X_pca"]))
+    ['X_pca 1', 'X_pca 2']
+    """
+    d = 0 if read.X is None else read.X.shape[1]
+    if len(read.columns) == d:
+        return read.columns
+    name = read.columns[0] if len(read.columns) == 1 else "feature"
+    return [f"{name} {j}" for j in range(1, d + 1)]
+
+
 @contextmanager
 def _opened(files: Sequence[Path]) -> Iterator[list[Path]]:
     """The files, checked; stdin as a temporary copy, which errors call stdin."""

@@ -13,7 +13,7 @@ import typer
 
 from ..io import InputError, check_target, write_columns
 from . import options as o
-from .reading import check_out, files_read, read_runs, read_samples
+from .reading import about_points, check_out, files_read, read_runs, read_samples
 
 if TYPE_CHECKING:
     from ..comparison.resampling.result import Stability
@@ -350,5 +350,6 @@ def _write_page(page: Path, found: Stability, read: Clusterings, lifting: dict[s
         lifting=options,
         title=f"Stability of {found.name}",
         rng=rng,
+        **about_points(read),
     )
     made.save(page)

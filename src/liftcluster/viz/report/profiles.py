@@ -16,7 +16,7 @@ from ...partitions.partition import Partition
 from .columns import Column, PointTable, colour_range
 from .summary import isolated
 
-MAX_CELLS = 10_000_000  # points times features that are ranked; more points are sampled
+MAX_CELLS = 5_000_000  # points times features that are ranked; more points are sampled
 MAX_CLUSTERS = 1500  # of all clusterings together: the largest of each
 MAX_ENTRIES = 3000  # features of clusters
 MAX_EFFECTS = 10_000_000  # clusters times features
@@ -24,7 +24,7 @@ _PER_CLUSTER = 6  # features at most
 _BINS = 24  # of a histogram
 _NOTED = 0.25  # size of an effect from which it is shown
 _LARGE = 0.5  # ... and from which it is said without "rather"
-_BLOCK = 1_000_000  # cells at a time
+_BLOCK = 200_000  # cells at a time, which stay in the cache
 _SHARES = 3  # values of a category
 
 
@@ -95,7 +95,7 @@ def column_effects(values: FloatArray, R: Sparse, weights: FloatArray) -> Effect
 def _centred_ranks(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Weighted share of the points below minus that above, in each column; 0 where missing."""
     rows = np.ascontiguousarray(values.T)  # sorted along the fast axis
-    order = np.argsort(rows, axis=1, kind="stable")  # NaN last
+    order = np.argsort(rows, axis=1)  # NaN last; ties in any order
     x = np.take_along_axis(rows, order, axis=1)
     w = np.where(np.isnan(x), 0.0, weights[order])
     up_to = np.cumsum(w, axis=1)

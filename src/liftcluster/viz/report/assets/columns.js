@@ -21,16 +21,17 @@ function rounded(value, range, parts) {
   const scale = 10 ** Math.max(-places, 0);
   return places > 0 ? String(Number(value.toFixed(places))) : String(Math.round(value / scale) * scale);
 }
-function scaleText(item, value) { return rounded(value, item.to - item.from, 200); }
+function scaleText(item, value) { return minus(rounded(value, item.to - item.from, 200)); }
+function minus(text) { return text.replace(/^-/, "−"); }
 
 function valueText(item, p) {
   const level = levelAt(item, p);
   if (level === null) return "missing";
   if (item.kind !== "number") return clean(item.names[level]);
   const value = numberAt(item, p);
-  if (item.exact) return String(value);
+  if (item.exact) return minus(String(value));
   const sign = level === 0 && item.clipped[0] ? "≤ " : level === item.top && item.clipped[1] ? "≥ " : "";
-  return sign + rounded(value, item.high - item.low, item.top > 255 ? 2000 : 250);
+  return sign + minus(rounded(value, item.high - item.low, item.top > 255 ? 2000 : 250));
 }
 
 /* Values at a point for a tooltip: of a few columns, and of those that plots are coloured by. */

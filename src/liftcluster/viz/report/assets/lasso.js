@@ -94,8 +94,8 @@ function compositionOfRows(rows, i) {
   for (const p of rows) counts[Math.min(labels[p], found.k)]++;
   const order = counts.map((_, c) => c).filter((c) => counts[c]).sort((a, b) => counts[b] - counts[a]);
   const parts = order.slice(0, 12).flatMap((c, at) => [at ? ", " : "", ...(c < found.k ? [swatch(found.colours[c]), nameElement(found.clusters[c])] : ["in no cluster"]),
-    " " + count(counts[c]) + " (" + percent(counts[c] / rows.length) + ")"]);
-  return element("p", {}, nameElement(found.name), ": ", ...parts, order.length > 12 ? ", …" : "");
+    ": " + count(counts[c]) + " (" + percent(counts[c] / rows.length) + ")"]);
+  return element("p", {}, nameElement(found.name), " – ", ...parts, order.length > 12 ? ", …" : "");
 }
 
 /* A cell of a CSV file: quoted where it must be; text that a spreadsheet would take for a formula gets an apostrophe. */
