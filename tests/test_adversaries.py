@@ -296,7 +296,7 @@ CALLS: dict[str, list[Call]] = {
         Call("resample", lambda v: lc.stability(X, _thirds, resample=v, n_replicates=2)),
         Call("kind", lambda v: lc.base_partitions(X, 3, v)),
         Call("linkage", lambda v: lc.consensus([A, B], 3, X, method="lift_hac", method_options={"linkage": v})),
-        Call("method of a report", lambda v: lc.make_report({"a": A, "b": B}, X, method=v)),
+        Call("columns of a report", lambda v: lc.make_report({"a": A, "b": B}, X, columns=v)),
         Call("method of LiftedConsensus", lambda v: lc.LiftedConsensus(3, method=v).fit(X, partitions=[A, B])),
         Call("base", lambda v: lc.LiftedConsensus(3, base=v).fit(X)),
         Call("lift of ClusterLifter", lambda v: lc.ClusterLifter(3, lift=v).fit(X)),

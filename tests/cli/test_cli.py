@@ -388,6 +388,47 @@ def test_report_passes_command_line_options_to_the_page(run, mine, monkeypatch):
     assert out.read_text(encoding="utf-8") == "<html>é"
 
 
+def test_report_shows_ids_and_all_other_columns(run, tmp_path):
+    path, out = tmp_path / "mine.csv", tmp_path / "page.html"
+    rng = np.random.default_rng(0)
+    header = "user,zip,town,spent,age,height,kmeans_5,mine,yours\n"
+    rows = [
+        f"u{i},0{i % 7}123,{['north', '', 'south'][i % 3]},{['-1', '2.5', '', '4'][i % 4]},"
+        f"{a:.3f},{h:.3f},{i % 2},{i % 3},{i % 4}\n"
+        for i, (a, h) in enumerate(rng.normal(50, 9, size=(40, 2)))
+    ]
+    path.write_text(header + "".join(rows))
+    args = ("report", path, "-c", "age,height", "-l", "mine,yours", "--id", "user", "--standardize")
+    code, shown, err = run(*args, "-o", out, "--json", "--quiet")
+    assert (code, err) == (0, "")
+    table = json.loads(shown)["table"]
+    kinds = {item["name"]: (item["group"], item["kind"]) for item in table["items"]}
+    assert kinds == {
+        "age": ("feature", "number"),
+        "height": ("feature", "number"),
+        "zip": ("column", "category"),
+        "town": ("column", "category"),
+        "spent": ("column", "number"),
+        "kmeans_5": ("column", "category"),
+    }
+    found = {item["name"]: item for item in table["items"]}
+    assert 20 < found["age"]["low"] < found["age"]["high"] < 90  # not standardised
+    assert found["spent"]["low"] == -1
+    assert found["zip"]["names"][0] == "00123"
+    assert sorted(table["ids"]) == sorted(f"u{i}" for i in range(40))
+
+
+def test_report_shows_a_bounded_number_of_other_columns(run, tmp_path):
+    path, out = tmp_path / "wide.csv", tmp_path / "page.html"
+    header = ",".join(["x", "a", "b", *(f"c{i}" for i in range(50))])
+    rows = "".join(f"{i},{i % 2},{i % 3}," + ",".join(["7.5"] * 50) + "\n" for i in range(12))
+    path.write_text(f"{header}\n{rows}")
+    code, shown, err = run("report", path, "-c", "x", "-l", "a,b", "-o", out, "--json")
+    assert code == 0
+    assert "30 of 50 other columns are shown: 'c0', 'c1'" in err
+    assert len(json.loads(shown)["table"]["items"]) == 31
+
+
 def test_markup_and_escape_sequences_in_names_are_not_interpreted(run, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("x,[red]a[/red],\x1b[31mb\n1,[bold]u,p\n2,[/bold],q\n3,v,\x1b]0;own\x07\n")

@@ -20,13 +20,15 @@ from .application import EXIT_CODES
 from .application import app as app
 from .pair_commands import PAIR_COMMANDS
 from .provenance import run_rows
-from .reading import check_out, files_read, read_input
+from .reading import about_points, check_out, files_read, read_input
 from .running import run
 from .summarising import summarise_command
 from .trust_commands import TRUST_COMMANDS
 
 if TYPE_CHECKING:
     from ..io import Clusterings
+
+_SHOWN = 30  # further columns of a table that are on a page
 
 
 @app.command("compare", epilog=EXIT_CODES)
@@ -225,6 +227,9 @@ def report_command(
 ) -> None:
     """Write an HTML page that shows how clusterings differ, where, and their consensus.
 
+    It describes each cluster by its coordinates and by all other columns of the table, by which
+    points can be coloured; these never count for distances.
+
     **Examples**
 
     * `liftcluster report mine.csv --columns height,weight --labels kmeans,hdbscan --out page.html`
@@ -237,8 +242,9 @@ def report_command(
     k = None if consensus is None else o.as_n_clusters(consensus)
     wanted, method = o.as_measures(measures) or None, o.as_method(method)
     read = read_input(
-        points, columns, labels, labels_file, memberships, id, standardize, False, how, view
-    )
+        points, columns, labels, labels_file, memberships, id, standardize, False, how, view,
+        further=_SHOWN,
+    )  # fmt: skip
     from . import showing, work
 
     page = work.make_page(
@@ -250,6 +256,7 @@ def report_command(
         view=read.view,
         title=title,
         run=run_rows([points, *(labels_file or [])], read, standardize, context.obj),
+        **about_points(read),
         **lifting,
     )
     page.save(out)

@@ -31,6 +31,7 @@ def read_input(
     labels_only: bool,
     how: o.Reading,
     view: str | None = None,
+    further: int = 0,
 ) -> Clusterings:
     """Points and clusterings, as the options of a command say."""
     names, coordinates = o.names_of(labels), o.names_of(columns) or None
@@ -48,6 +49,7 @@ def read_input(
             view=drawn,
             standardize=standardize,
             points=not labels_only,
+            further=further,
             **_as_options(how),
         )
         return replace(read, notes=[name_stdin(note, file) for note in read.notes])
@@ -103,6 +105,30 @@ def read_samples(
         return found
     together = standardize_together([read.X for read in found])
     return [replace(read, X=X) for read, X in zip(found, together, strict=True)]
+
+
+def about_points(read: Clusterings) -> dict[str, Any]:
+    """Names of the coordinates, ids and further columns, as a page takes them."""
+    columns = dict(read.further)
+    ids = columns.pop("obs_names", None)  # of h5ad
+    if read.ids is not None:
+        ids = read.ids if read.kept is None else read.ids[read.kept.rows]
+    return {"columns": columns, "features": feature_names(read), "ids": ids}
+
+
+def feature_names(read: Clusterings) -> list[str]:
+    """Names of the columns of X; those of a block are numbered.
+
+    >>> import numpy as np
+    >>> from types import SimpleNamespace as Fake
+    >>> feature_names(Fake(X=np.zeros((5, 2)), columns=["X_pca"]))
+    ['X_pca 1', 'X_pca 2']
+    """
+    d = 0 if read.X is None else read.X.shape[1]
+    if len(read.columns) == d:
+        return read.columns
+    name = read.columns[0] if len(read.columns) == 1 else "feature"
+    return [f"{name} {j}" for j in range(1, d + 1)]
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import typer
 from ..io import InputError, check_target
 from . import options as o
 from .provenance import run_rows
-from .reading import check_out, files_read, read_runs, read_samples
+from .reading import about_points, check_out, files_read, read_runs, read_samples
 
 if TYPE_CHECKING:
     from ..comparison.resampling.result import Stability
@@ -385,5 +385,6 @@ def _write_page(
         title=f"Stability of {found.name}",
         rng=rng,
         run=run,
+        **about_points(read),
     )
     made.save(page)

@@ -15,6 +15,7 @@ from ..partitions.partition import Partition
 from .coordinates import ROW_NUMBERS, appended_results, not_coordinates
 from .csv_files import TextFormat, TextTable
 from .formats import open_table
+from .further import further_names, with_label_names
 from .gaps import KeptRows, Missing, without_gaps
 from .input_checks import CellError, InputError, split_names
 from .scales import note_scales, standardized
@@ -36,6 +37,7 @@ class Clusterings:
     notes: list[str]  # messages for the user about defaults and suspicious input
     table: Table  # of the points
     kept: KeptRows | None = None  # if some rows are no points, for lack of coordinates
+    further: dict[str, Array] = field(default_factory=dict)  # other columns, one value per point
 
     @property
     def n_rows(self) -> int:
@@ -63,6 +65,7 @@ def read_clusterings(
     labels_required: bool = True,
     missing: Missing = "error",
     text: TextFormat | None = None,
+    further: int = 0,
 ) -> Clusterings:
     """Read points and their clusterings from files.
 
@@ -95,6 +98,9 @@ def read_clusterings(
         What to do with points that lack a coordinate.
     text : TextFormat, optional
         How text files are written, if that is not to be inferred.
+    further : int
+        How many other columns of ``path`` are read as well, to be shown; and the coordinates as
+        they are in the file, if they are standardised.
 
     Examples
     --------
@@ -123,6 +129,8 @@ def read_clusterings(
         raise InputError(f"view must be two columns of {main.table.path}, got {quoted(drawn)}")
     taken = {*where, *main.numbers, id}
     coordinates = _choose_points(main, columns, taken, list(where), notes) if points else []
+    shown = further_names(main.table, {*taken, *main.numbers, *main.texts}, further, notes)
+    main.add(shown, as_numbers=False)
     files = [main, *others, *(f for _, f, _ in soft if f is not main and f not in others)]
     if text not in (None, TextFormat()) and not any(isinstance(f.table, TextTable) for f in files):
         raise InputError(f"--encoding and --decimal are for CSV and TSV files, not {path}")
@@ -130,7 +138,7 @@ def read_clusterings(
     if shown_id is not None:
         main.add([shown_id], as_numbers=False)
     try:
-        _read_matched(files, id, notes, may_miss)
+        _read_matched(files, id, notes, may_miss, shown)
         kept, found = without_gaps(main.table, main.values, may_miss, missing)
     except CellError as error:
         if columns or error.column not in coordinates:
@@ -145,12 +153,15 @@ def read_clusterings(
     partitions = {name: _labels(file, name, notes) for name, file in where.items()}
     partitions |= {name: _memberships(name, file, names) for name, file, names in soft}
     X = main.block(coordinates) if points else None
+    other = with_label_names({name: main.column(name) for name in shown}, list(where))
     if X is not None and standardize:
+        raw = {name: main.column(name) for name in coordinates} if further else {}
+        other = {name: values for name, values in raw.items() if values.ndim == 1} | other
         X = standardized(X)
     elif X is not None and X.shape[1] == len(coordinates) > 1:
         note_scales(X, coordinates, notes)
     Z = main.block(drawn).astype(np.float64) if drawn else None
-    return Clusterings(X, coordinates, partitions, ids, shown_id, Z, notes, main.table, kept)
+    return Clusterings(X, coordinates, partitions, ids, shown_id, Z, notes, main.table, kept, other)
 
 
 @dataclass
@@ -302,7 +313,11 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _read_matched(
-    files: list[_File], id: str | None, notes: list[str], may_miss: Sequence[str]
+    files: list[_File],
+    id: str | None,
+    notes: list[str],
+    may_miss: Sequence[str],
+    shown: Sequence[str],
 ) -> None:
     """Read all files, and match their rows to those of the first by the column ``id``."""
     main = files[0]
@@ -312,7 +327,9 @@ def _read_matched(
         if not (file.numbers or [name for name in file.texts if name != id]):  # a matrix
             file.add(file.table.default_points([id]), as_numbers=True)
         optional = may_miss if file is main else []
-        file.values = file.table.read(file.numbers, file.texts, optional)
+        file.values = file.table.read(
+            file.numbers, file.texts, optional, shown if file is main else []
+        )
     index = {} if id is None else _row_of_id(main, id)
     for file in files[1:]:
         if id is not None and id in file.values:

@@ -30,6 +30,7 @@ _DELIMITERS = (",", "\t", ";", "|", " ")
 # Missing values as written by pandas and R, in lower case; such a point is in no cluster.
 MISSING = frozenset({"", "na", "nan", "n/a", "none", "null", "<na>"})
 # In columns of numbers also as Excel, SAS and the UCI repository write them.
+_CODE = re.compile(r"\s*0\d")
 _MISSING_NUMBERS = MISSING | {"?", ".", "-", "#n/a", "#na", "-nan"}
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -108,7 +109,11 @@ class TextTable(Table):
         return only_integers(columns)
 
     def read(
-        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+        self,
+        numbers: Sequence[str],
+        texts: Sequence[str],
+        may_miss: Collection[str] = (),
+        shown: Collection[str] = (),
     ) -> dict[str, Array]:
         place = {name: i for i, name in enumerate(self.names)}
         wanted = [place[name] for name in numbers]
@@ -133,8 +138,18 @@ class TextTable(Table):
                 n += len(chunk)
         columns: dict[str, Array] = dict(zip(numbers, np.concatenate(blocks).T, strict=True))
         for name in texts:
-            columns[name] = _labels(list(code_of[name]))[np.concatenate(codes[name])]
+            cells = list(code_of[name])
+            values = self._as_shown(cells) if name in shown else _labels(cells)
+            columns[name] = values[np.concatenate(codes[name])]
         return columns
+
+    def _as_shown(self, cells: list[str]) -> Array:
+        """Numbers if all cells are, and none begins with 0 as codes do; else text."""
+        filled = [cell for cell in cells if not _is_missing(cell)]
+        if all(self._is_number(cell) and not _CODE.match(cell) for cell in filled):
+            return np.array([np.nan if _is_missing(c) else self._to_float(c) for c in cells])
+        stripped = [cell.strip() for cell in cells]
+        return np.array([None if c.lower() in MISSING else c for c in stripped], dtype=object)
 
     def _floats(
         self, rows: list[Row], wanted: list[int], optional: set[int], start: int

@@ -80,7 +80,11 @@ class ArrayTable(Table):
         )
 
     def read(
-        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+        self,
+        numbers: Sequence[str],
+        texts: Sequence[str],
+        may_miss: Collection[str] = (),
+        shown: Collection[str] = (),
     ) -> dict[str, Array]:
         lengths = {name: len(self.arrays[name]) for name in (*numbers, *texts)}
         if len(set(lengths.values())) > 1:
@@ -202,7 +206,11 @@ class ParquetTable(Table):
         return only_integers(columns)  # a missing value is None, and becomes NaN
 
     def read(
-        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+        self,
+        numbers: Sequence[str],
+        texts: Sequence[str],
+        may_miss: Collection[str] = (),
+        shown: Collection[str] = (),
     ) -> dict[str, Array]:
         # A run of equal values is tiny on disk: check the size in memory.
         check_size(8 * self.file.metadata.num_rows * (len(numbers) + len(texts)), self.path)

@@ -87,7 +87,11 @@ class AnnDataTable(Table):
         return {}
 
     def read(
-        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+        self,
+        numbers: Sequence[str],
+        texts: Sequence[str],
+        may_miss: Collection[str] = (),
+        shown: Collection[str] = (),
     ) -> dict[str, Array]:
         for name in texts:
             if name != "obs_names" and name not in self.obs:

@@ -43,11 +43,16 @@ class Table(ABC):
 
     @abstractmethod
     def read(
-        self, numbers: Sequence[str], texts: Sequence[str], may_miss: Collection[str] = ()
+        self,
+        numbers: Sequence[str],
+        texts: Sequence[str],
+        may_miss: Collection[str] = (),
+        shown: Collection[str] = (),
     ) -> dict[str, Array]:
         """Columns by name: ``numbers`` as finite (n,) or (n, d) arrays, ``texts`` as labels.
 
-        Missing numbers in the columns ``may_miss`` are NaN, in others an error.
+        Missing numbers in the columns ``may_miss`` are NaN, in others an error. Those of the texts
+        that are only ``shown`` are numbers where all of their values are.
         """
 
     def describe_cell(self, row: int, name: str) -> str:

@@ -17,20 +17,25 @@ from ..._util.validation import as_points, check_same_length, make_rng
 from ...combination import combining
 from ...combination.judging import JUDGED_AT
 from ...combination.methods.registry import METHODS
+from ...combination.result import Consensus
 from ...comparison.comparing import check_measures, compare_all, distance_matrices
+from ...comparison.resampling.assessing import has_coordinates
 from ...comparison.resampling.result import Stability
 from ...kernels.kernel import KernelLike
 from ...lifts.choice import Lifting, LiftLike
 from ...partitions.frames import columns_as_partitions
 from ...partitions.partition import Partition, as_partition
 from ..layout import project_points
+from .columns import point_table
 from .page import Report
 from .page_data import page_data
+from .profiles import cluster_profiles
 from .summary import Results, summary_sentences
 from .trust import assess_trust
 from .witnesses import find_witnesses
 
 MAX_POINTS = 200_000  # larger data are sampled for the plots
+_SAME = 1e-9  # difference of memberships up to which clusterings are the same
 
 
 @checked_keywords
@@ -39,8 +44,8 @@ def make_report(
     X: Points,
     *,
     measures: Any = None,
-    consensus: int | Literal["auto"] | None = None,
-    method: MethodName = "auto",
+    consensus: int | Literal["auto"] | Consensus | None = None,
+    columns: Any = None,
     kernel: KernelLike = "gaussian",
     bandwidth: BandwidthLike = "median",
     lift: LiftLike = "auto",
@@ -50,6 +55,12 @@ def make_report(
     rng: RngLike = 0,
 ) -> Report:
     """Make an HTML report about several clusterings: how they differ, where, and their consensus.
+
+    It describes each cluster by the features and columns that set it apart from all other points:
+    by Cliff's delta, :math:`P(a > b) - P(a < b)` for a point a of the cluster and another point b,
+    which outliers, ties and constant columns leave well-defined; by the same for the distance from
+    the middle, which finds clusters between others; and by the shares of categories. Points can be
+    coloured by features and columns, and selected with a loop, to be listed and saved.
 
     It also says how far to trust the clusters: the stability of those of the clustering that is
     nearest to the others, as by :func:`liftcluster.stability`, and the tree of all clusterings if
@@ -62,15 +73,20 @@ def make_report(
     partitions : mapping from str to labels (n,), memberships (n, k) or Partition
         Two or more clusterings of the same points, by name; or a data frame of labels.
     X : (n, d) array-like
-        The points.
+        The points. The columns of a data frame name the features; its index, or that of
+        ``columns``, the points, unless it only counts them.
     measures : sequence of str, optional
         Names in ``MEASURES``; by default every one that applies, as for
         :func:`liftcluster.compare`. "lift_emd" is always included.
-    consensus : int, "auto" or None
-        The number of clusters of a consensus, which is then compared as well; None for no
-        consensus.
-    method : str
-        Consensus method, a name in ``METHODS``.
+    consensus : int, "auto", Consensus or None
+        The number of clusters of a consensus, which is then compared as well; or a finished one
+        of the same points, by any method: ``lc.consensus(partitions, 3, X, method="lift_hac")``.
+        None for no consensus.
+    columns : data frame or mapping from str to n values, optional
+        What else is known about the points: numbers, categories or text, some of which may be
+        missing. They are shown, and never used for distances. One with the name of a feature is
+        shown in its place, such as the values before they were standardised. At most 30; a column
+        without any value is left out, as the page says.
     kernel, bandwidth, lift, weights
         As for :func:`liftcluster.represent`. They also apply to the consensus, but
         ``bandwidth="median"`` leaves it to its default: it is made at a quarter of the median, and
@@ -103,7 +119,7 @@ def make_report(
         X,
         measures=measures,
         consensus=consensus,
-        method=method,
+        columns=columns,
         lifting={"kernel": kernel, "bandwidth": bandwidth, "lift": lift},
         weights=weights,
         view=view,
@@ -118,8 +134,11 @@ def report_about(
     X: Points,
     *,
     measures: Any = None,
-    consensus: int | Literal["auto"] | None = None,
+    consensus: int | Literal["auto"] | Consensus | None = None,
     method: MethodName = "auto",
+    columns: Any = None,
+    features: Sequence[str] | None = None,
+    ids: Any = None,
     lifting: Mapping[str, Any],
     weights: Any = None,
     view: Any = None,
@@ -129,20 +148,27 @@ def report_about(
 ) -> Report:
     """The page of :func:`make_report`, with the stability of one of the clusterings if given.
 
-    ``run`` says what was run, as names and values for the table of settings.
+    ``method`` makes the consensus; ``features`` are the names of the columns of X, ``ids`` those
+    of the points, where X is no data frame. ``run`` says what was run, as names and values for the
+    table of settings.
     """
     lift_by = Lifting.of(**lifting)
     named = _named_partitions(partitions, weights)
     first, n = next((f"the clustering {name!r}", p.n) for name, p in named.items())
     projected = project_points(X, view)  # before as_points, which drops column names
     check_same_length(n, len(projected.coordinates), first, "X" if view is None else "view")
+    given = X
     if view is None or hasattr(X, "columns"):
         X = as_points(X)
     if X is not None:
         check_same_length(n, len(X), first, "X")
+    coordinates = given if has_coordinates(lift_by) else None
+    table = point_table(coordinates, columns, n, names=features, ids=ids)
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title must be a string, got {type(title).__name__}")
-    if consensus is not None and not (isinstance(consensus, str) and consensus == "auto"):
+    if isinstance(consensus, Consensus):
+        _check_consensus(consensus, named)
+    elif consensus is not None and not (isinstance(consensus, str) and consensus == "auto"):
         consensus = check_count(consensus, "consensus")
     check_choice(method, METHODS, "method")
     names = check_measures(measures)
@@ -152,7 +178,9 @@ def report_about(
     compared, combined = dict(named), None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        if consensus is not None:
+        if isinstance(consensus, Consensus):
+            combined = consensus
+        elif consensus is not None:
             # The default bandwidth of consensus is finer, but it is judged at this one.
             default = isinstance(lifting["bandwidth"], str) and lifting["bandwidth"] == JUDGED_AT
             combined = busy("combining the clusterings")(combining.consensus)(
@@ -165,8 +193,11 @@ def report_about(
                 lift=lifting["lift"],
                 rng=seed,
             )
+        if combined is not None:
             free = (f"consensus {i}" if i > 1 else "consensus" for i in itertools.count(1))
-            compared[next(name for name in free if name not in named)] = combined.partition
+            compared[next(name for name in free if name not in named)] = _with_weights(
+                combined, named
+            )
         found, rep = compare_all(compared, X, measures=names, lifting=lift_by, rng=seed)
         matrices = distance_matrices(found, compared, X)
         apart = matrices["lift_emd"].values[: len(named), : len(named)]
@@ -179,7 +210,7 @@ def report_about(
     results = Results(
         X=X,
         n_inputs=len(named),
-        n_clusters=consensus,
+        n_clusters=consensus.n_clusters if isinstance(consensus, Consensus) else consensus,
         lifting=lifting,
         lift=rep.lift,
         view=projected,
@@ -192,10 +223,48 @@ def report_about(
         witnesses=find_witnesses(pairs, rep, shown),
         trust=trust,
         run=run,
+        table=table,
+        profiles=cluster_profiles(compared, table, seed),
         notes=[str(w.message) for w in caught if issubclass(w.category, UserWarning)],
     )
     title = title or f"{len(named)} clusterings compared"
     return Report(title, summary_sentences(results), page_data(results))
+
+
+def _check_consensus(consensus: Consensus, named: Mapping[str, Partition]) -> None:
+    """Whether a finished consensus is one of the same points."""
+    first, partition = next(iter(named.items()))
+    if not consensus.is_in_memory:
+        raise ValueError(
+            "consensus has no clusters of the points: it was made from points that are read in "
+            "blocks, or from a Representation; make it from the partitions and X"
+        )
+    if consensus.partition.n != partition.n:
+        raise ValueError(
+            f"consensus has {consensus.partition.n} points but the clustering {first!r} has "
+            f"{partition.n}; make it from the same points"
+        )
+    for name, given in named.items():
+        own = consensus.inputs.get(name)
+        if isinstance(own, Partition) and not _are_equal(own, given):
+            raise ValueError(
+                f"consensus was made from another clustering called {name!r}; make it from the "
+                "clusterings of this report, or rename that one"
+            )
+
+
+def _are_equal(a: Partition, b: Partition) -> bool:
+    if (a.n, a.k, a.is_hard) != (b.n, b.k, b.is_hard):
+        return False
+    if a.is_hard:
+        return np.array_equal(a.labels, b.labels)
+    return bool(abs(a.memberships - b.memberships).max() <= _SAME)
+
+
+def _with_weights(consensus: Consensus, named: Mapping[str, Partition]) -> Partition:
+    """The clusters of a consensus, with the weights of the points in the report."""
+    weights, own = next(iter(named.values())).weights, consensus.partition
+    return own if np.array_equal(own.weights, weights) else own.with_weights(weights)
 
 
 def _named_partitions(partitions: Any, weights: Any) -> dict[str, Partition]:

@@ -20,9 +20,10 @@ from ..._util.files import atomic_write
 from .packing import pack_page
 from .summary import Name, Sentence
 
+_STYLES = ("page", "clusters")
 _SCRIPTS = (
-    "data", "pairs", "colours", "heatmap", "map", "flow", "points", "tables", "trust", "downloads",
-    "link", "main",
+    "data", "pairs", "colours", "heatmap", "map", "flow", "columns", "lasso", "points", "tables",
+    "trust", "clusters", "downloads", "link", "main",
 )  # fmt: skip
 _MAX_INLINE = 20_000_000  # characters of a page that is shown inside a notebook
 
@@ -76,7 +77,7 @@ class Report:
 
     @cached_property
     def _page(self) -> str:
-        style = _asset("page.css")
+        style = "\n".join(_asset(f"{name}.css") for name in _STYLES)
         script = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
         return Template(_asset("page.html")).substitute(
             title=_escaped(self.title),

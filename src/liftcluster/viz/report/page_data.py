@@ -15,6 +15,8 @@ from ...comparison.comparison import Comparison
 from ...comparison.measures.registry import MEASURES
 from ..drawing import COLOURS, match_colours
 from ..layout import embed_distances
+from .columns import pack_table
+from .levels import pack_codes
 from .packing import pack, quantise
 from .similarity import similarity_order
 from .summary import Results
@@ -38,6 +40,8 @@ def page_data(results: Results) -> dict[str, Any]:
         "consensus": _consensus(results),
         "trust": trust_data(results.trust, results.partitions),
         "points": _points(results),
+        "table": pack_table(results.table, results.shown, results.profiles.separation),
+        "profiles": results.profiles.data,
         "settings": _settings(results),
         "errors_are_random": results.is_random,
         "notes": results.notes,
@@ -185,15 +189,9 @@ def _points(results: Results) -> dict[str, Any]:
         "order": pack(shown.astype(np.uint32)),
         "x": pack(grid[:, 0]),
         "y": pack(grid[:, 1]),
-        "labels": [_labels(p.labels[shown], p.k) for p in results.partitions.values()],
+        "labels": [pack_codes(p.labels[shown], p.k) for p in results.partitions.values()],
         "confidence": None if combined is None else quantise(combined.confidence[shown], 0.0, 1.0),
     }
-
-
-def _labels(labels: Any, k: int) -> dict[str, str]:
-    """Cluster numbers in the smallest type; its largest value is noise."""
-    dtype = np.uint8 if k < 255 else np.uint16 if k < 65535 else np.uint32
-    return pack(np.where(labels < 0, np.iinfo(dtype).max, labels).astype(dtype))
 
 
 def _settings(results: Results) -> list[list[str]]:

@@ -20,6 +20,8 @@ from .similarity import similar_groups
 if TYPE_CHECKING:
     from ...combination.result import Consensus
     from ...comparison.comparing import DistanceMatrix
+    from .columns import PointTable
+    from .profiles import Profiles
     from .trust import Trust
     from .witnesses import Witnesses
 
@@ -59,6 +61,8 @@ class Results:
     witnesses: Witnesses  # at the first points of ``shown``
     trust: Trust | None
     run: Sequence[tuple[str, str]]  # what was run: names and values
+    table: PointTable
+    profiles: Profiles
     notes: list[str]
 
     @property

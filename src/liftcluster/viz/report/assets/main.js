@@ -33,6 +33,7 @@ const page = {
     this.state = { ...this.state, highlight: cluster };
     this.panels.forEach((panel) => panel.update());
     const shown = cluster && isolated(CLUSTERINGS[cluster.clustering].clusters[cluster.cluster]) + " of " + isolated(nameOf(cluster.clustering));
+    offerList(cluster);
     byId("highlighted").textContent = cluster ? "Showing only " + shown + " in colour; select it again to show all." : "";
   },
 
@@ -45,6 +46,8 @@ const page = {
     drawMoves(state);
     drawWitnessTable(state);
     this.panels.forEach((panel) => panel.update());
+    drawClusters(state);
+    drawSelection();
   },
 
   recolour() { this.update(); drawConsensus(); drawTrust(); },
@@ -81,7 +84,7 @@ const page = {
       lines.push(isolated(fitText(c.name, 130, 13)) + ": " + (label < c.k ? isolated(fitText(c.clusters[label], 130, 13)) : "in no cluster"));
     }
     if (CLUSTERINGS.length > shown.length) lines.push("and " + count(CLUSTERINGS.length - shown.length) + " other clusterings");
-    return lines.join("\n");
+    return [...lines, ...describeValues(p, this.panels)].join("\n");
   },
 };
 
@@ -196,6 +199,7 @@ function start() {
   offerAllDownloads();
   watchScrolling();
   pointsHint();
+  startSelecting();
   drawClusterings();
   drawConsensus();
   drawTrust();

@@ -45,8 +45,9 @@ function colouring(choice, state) {
   if (choice === "confidence") {
     return { levels: unpackOnce(POINTS.confidence), ramp: "confidence", low: "no input agrees", high: "all agree", ascending: false, title: "the share of the inputs that agree with the consensus" };
   }
+  if (itemOf(choice) !== null) return columnColouring(itemOf(choice));
   const i = choice === "first" ? state.first : choice === "second" ? state.second : Number(choice);
-  return { clustering: i, labels: labelsOf(i), title: isolated(nameOf(i)) };
+  return { clustering: i, labels: labelsOf(i), colours: CLUSTERINGS[i].colours, title: isolated(nameOf(i)) };
 }
 
 /* Pixels of a marker: offsets and coverage. */
@@ -82,20 +83,20 @@ function radiusFor(n) { return n > 100000 ? 1.0 : n > 30000 ? 1.35 : n > 8000 ? 
 /* Colour and marker pixels by key; key 0 is for noise and for points that are not highlighted. */
 function stylesFor(coloured, radius) {
   const plain = { colour: noiseColour(), pixels: stamp("circle", radius * 0.8) };
-  if (coloured.levels) {
+  if (coloured.ramp) {
     const pixels = stamp("circle", radius);
     return [plain, ...Array.from({ length: 256 }, (_, q) => ({ colour: ramp(coloured.ramp, q / 255), pixels }))];
   }
-  return [plain, ...CLUSTERINGS[coloured.clustering].colours.map((number) =>
+  return [plain, ...coloured.colours.map((number) =>
     ({ colour: clusterColour(number), pixels: stamp(clusterMarker(number), radius) }))];
 }
 
 /* The key of each point, and the drawing order: key 0 first, large differences last. */
 function stylesOfPoints(coloured, highlight) {
   const n = coloured.levels ? coloured.levels.length : POINTS.shown;
-  const keys = new Uint32Array(n);
+  const keys = coloured.keys ? coloured.keys.slice() : new Uint32Array(n);
   if (coloured.levels) for (let p = 0; p < n; p++) keys[p] = coloured.levels[p] + 1;
-  else {
+  else if (coloured.labels) {
     const k = CLUSTERINGS[coloured.clustering].k;
     for (let p = 0; p < n; p++) keys[p] = coloured.labels[p] < k ? coloured.labels[p] + 1 : 0;
   }
@@ -103,6 +104,7 @@ function stylesOfPoints(coloured, highlight) {
     const labels = labelsOf(highlight.clustering);
     for (let p = 0; p < n; p++) if (labels[p] !== highlight.cluster) keys[p] = 0;
   }
+  if (selected) for (let p = 0; p < n; p++) if (!selected.mask[p]) keys[p] = 0;
   return { keys, order: drawingOrder(keys, coloured) };
 }
 
@@ -127,17 +129,19 @@ class Panel {
       element("span", { textContent: "→ " + POINTS.axes[0] }), element("span", { textContent: "↑ " + POINTS.axes[1] }));
     this.holder = element("div", { className: "panel" },
       element("label", {}, "Colour by", this.select), this.canvas, axes, this.legend);
-    this.select.addEventListener("change", () => { this.choice = this.select.value; this.update(); });
+    this.select.addEventListener("change", () => this.choose(this.select.value));
     this.listen();
   }
+
+  choose(choice) { this.choice = choice; this.update(); }
 
   listOptions() {
     const { state } = this.page;
     const options = [["first", nameOf(state.first)], ["second", nameOf(state.second)], ["witness", "where these two differ"]];
     if (POINTS.confidence) options.push(["confidence", "confidence of the consensus"]);
     const pinned = CLUSTERINGS.map((c, i) => [String(i), "always " + clean(c.name)]);
-    this.select.replaceChildren(...[...options, ...pinned].map(([value, text]) =>
-      element("option", { value, textContent: clean(text), selected: value === this.choice })));
+    const made = [...options, ...pinned].map(([value, text]) => element("option", { value, textContent: clean(text), selected: value === this.choice }));
+    this.select.replaceChildren(...made, ...columnOptions(this.choice));
   }
 
   update() {
@@ -153,8 +157,12 @@ class Panel {
 
   drawLegend() {
     const { state } = this.page;
-    if (this.coloured.levels) {
-      this.legend.replaceChildren(rampBar(this.coloured.ramp, this.coloured.low, this.coloured.high));
+    const { item, ramp: scale, low, high } = this.coloured, focused = [...this.legend.children].indexOf(document.activeElement);
+    if (item || scale) {
+      const made = scale ? [rampBar(scale, low, high)] : categoryChips(this.coloured);
+      const notes = item ? columnNotes(this.coloured) : [];
+      this.legend.replaceChildren(...made, ...notes.map((text) => element("span", { className: "hint", textContent: text })));
+      if (focused >= 0 && made[focused]) made[focused].focus();
       return;
     }
     const { clustering } = this.coloured, found = CLUSTERINGS[clustering];
@@ -170,7 +178,6 @@ class Panel {
     if (found.noise_mass > 0) notes.push("grey: in no cluster (" + percent(found.noise_mass) + ")");
     if (!found.hard) notes.push("soft: coloured by largest membership");
     if (new Set(found.colours.map((number) => number % PALETTE.length)).size < found.k) notes.push("colours repeat with other markers");
-    const focused = [...this.legend.children].indexOf(document.activeElement);
     this.legend.replaceChildren(...chips, ...notes.map((text) => element("span", { className: "hint", textContent: text })));
     if (focused >= 0 && chips[focused]) chips[focused].focus();
   }
@@ -201,14 +208,25 @@ class Panel {
   }
 
   listen() {
-    let from = null;
+    let from = null, loop = null;
     this.canvas.addEventListener("pointerdown", (event) => {
+      if (looping) {
+        loop = new Loop(this, event);
+        this.canvas.setPointerCapture(event.pointerId);
+        return;
+      }
       if (event.pointerType === "touch") { this.showTooltip(event); return; }
       from = [event.clientX, event.clientY];
       this.canvas.setPointerCapture(event.pointerId);
     });
-    this.canvas.addEventListener("pointerup", () => { from = null; });
+    this.canvas.addEventListener("pointerup", () => {
+      from = null;
+      if (loop) loop.close();
+      loop = null;
+    });
+    this.canvas.addEventListener("pointercancel", () => { from = loop = null; });
     this.canvas.addEventListener("pointermove", (event) => {
+      if (loop) { loop.extend(event); return; }
       if (!from) { this.showTooltip(event); return; }
       const unit = this.unit(this.size()) / this.size().ratio;
       this.page.move((from[0] - event.clientX) / unit, (event.clientY - from[1]) / unit);
@@ -228,17 +246,22 @@ class Panel {
       else if (event.key === "+" || event.key === "=") this.page.zoom(1.5);
       else if (event.key === "-") this.page.zoom(1 / 1.5);
       else if (event.key === "0") this.page.showAll();
+      else if (event.key === "Escape" && selected) selectPoints(null);
       else return;
       event.preventDefault();
     });
   }
 
+  /* Where the pointer is, in the plane and in the canvas, and pixels per unit. */
+  placeOf(event) {
+    const box = this.canvas.getBoundingClientRect(), size = this.size(), unit = this.unit(size) / size.ratio;
+    const [left, top] = [event.clientX - box.left, event.clientY - box.top];
+    return { x: camera.x + (left - box.width / 2) / unit, y: camera.y - (top - box.height / 2) / unit, unit, left, top, ratio: size.ratio };
+  }
+
   /* Show the labels of the point under the pointer. */
   showTooltip(event) {
-    const box = this.canvas.getBoundingClientRect(), size = this.size();
-    const unit = this.unit(size) / size.ratio, tip = byId("tip");
-    const x = camera.x + (event.clientX - box.left - box.width / 2) / unit;
-    const y = camera.y - (event.clientY - box.top - box.height / 2) / unit;
+    const { x, y, unit } = this.placeOf(event), tip = byId("tip");
     const p = nearest(x, y, 9 / unit);
     tip.hidden = p < 0;
     if (p < 0) return;
