@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 from sklearn.decomposition import PCA
 
@@ -61,13 +61,18 @@ def test_clusterings_on_a_line_are_ordered_along_it(m):
     assert np.argmin(order) <= (m - 1) / 2  # the first clustering is in the first half
 
 
-def test_neighbours_in_the_order_are_nearer_than_in_the_order_of_the_tree():
-    """SciPy's optimal leaf ordering is now and then a few per cent longer than the optimum."""
-    for seed in range(20):
-        D = squareform(pdist(np.random.default_rng(seed).random((30, 3))))
-        found, plain = order_by_similarity(D), leaves_list(linkage(squareform(D), "average"))
-        length, longer = (D[order[:-1], order[1:]].sum() for order in (found, plain))
-        assert length < 0.95 * longer
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_is_the_best_that_the_tree_allows(seed):
+    """Of all 2^(m-1) orders, in which the two sides of every merge are exchanged or not."""
+    D = squareform(pdist(np.random.default_rng(seed).random((8, 3))))
+    orders = [[[i]] for i in range(8)]
+    for a, b in linkage(squareform(D), "average")[:, :2].astype(int):
+        both = [(u, v) for u in orders[a] for v in orders[b]]
+        orders.append([u + v for u, v in both] + [v + u for u, v in both])
+    lengths = [D[order[:-1], order[1:]].sum() for order in orders[-1]]
+    found = order_by_similarity(D)
+    assert len(lengths) == 2**7
+    assert D[found[:-1], found[1:]].sum() == pytest.approx(min(lengths))
 
 
 @pytest.mark.parametrize(
