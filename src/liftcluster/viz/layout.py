@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
+from .._util.checks import check_choice
 from .._util.memory import check_memory
 from .._util.typing import FloatArray, IntArray
 from .._util.validation import as_points
+from .neighbours import MAX_EMBEDDED, embed_neighbours
 
+VIEWS = ("pca", "neighbours")
+FEWEST = 100  # points for which neighbours are embedded by default
+
+_ENOUGH = 0.8  # share of the variance in two principal components
 _MAX_STEPS = 300
 _ZERO = 1e-9  # distances between equal clusterings are zero up to rounding
 _TOLERANCE = 1e-9  # relative decrease of the squared error at which SMACOF stops
@@ -25,16 +31,37 @@ class View:
     coordinates: FloatArray  # (n, 2)
     axes: tuple[str, str]  # labels
     explained: tuple[float, float] | None = None  # ratios of variance, of principal components
+    note: str = ""  # what the plane is, if it is neither columns nor principal components
 
     @property
     def description(self) -> str:
+        if self.note:
+            return self.note
         if self.explained is None:
             return f"{self.axes[0]} and {self.axes[1]}"
         return f"two principal components, {sum(self.explained):.0%} of the variance"
 
 
 def project_points(X: Any, view: Any = None) -> View:
-    """Points in the plane: ``view`` if given, X if it has one or two columns, else by PCA.
+    """Points in the plane.
+
+    Two principal components keep distances as far as a plane can, but where they hold little of the
+    variance, clusters lie on top of each other. The neighbour embedding
+    (:func:`~liftcluster.viz.neighbours.embed_neighbours`) keeps neighbours together, while the
+    sizes of groups in it and the distances between them mean nothing. On 23 data sets it is the
+    more trustworthy one wherever two components explain less than 80 % of the variance (digits:
+    trustworthiness 0.99 against 0.83, and 98 % against 63 % of the digits are recognised by their
+    neighbours in the plane).
+
+    Parameters
+    ----------
+    X : (n, d) array-like
+        The points.
+    view : "pca", "neighbours", (n, 2) array-like or View, optional
+        Two principal components, the neighbour embedding (principal components if fewer than ten
+        points differ), or coordinates. By default X itself if d ≤ 2; the neighbour embedding if two
+        components explain less than 80 % of the variance of 100 to 20,000 points; else two
+        principal components.
 
     Examples
     --------
@@ -43,17 +70,49 @@ def project_points(X: Any, view: Any = None) -> View:
     >>> project_points([[0.0, 0.0, 0.0], [3.0, 0.0, 4.0]]).explained
     (1.0, 0.0)
     """
-    source, kind = (X, "feature") if view is None else (view, "view")
-    points = as_points(source, "X" if view is None else "view")
-    if view is not None and points.shape[1] != 2:
+    if isinstance(view, View):
+        return view
+    word = check_choice(view, VIEWS, "view") if isinstance(view, str) else None
+    is_given = view is not None and word is None
+    source, kind = (view, "view") if is_given else (X, "feature")
+    points = as_points(source, "view" if is_given else "X")
+    d = points.shape[1]
+    if is_given and d != 2:
         raise ValueError(f"view must have two columns, got shape {points.shape}")
-    if points.shape[1] > 2:
+    if word == "neighbours":
+        return _neighbours(points) or _principal_components(points)
+    if d > 2:
+        found = _principal_components(points)
+        if word is None and FEWEST <= len(points) <= MAX_EMBEDDED and _overlap(found):
+            return _neighbours(points) or found
+        return found
+    if word == "pca" and d == 2:
         return _principal_components(points)
     Z = points.astype(np.float64)
-    if Z.shape[1] == 1:
+    if d == 1:
         return View(np.hstack([Z, np.zeros_like(Z)]), ("feature 1", "constant 0"))
     first, second = getattr(source, "columns", (f"{kind} 1", f"{kind} 2"))
     return View(Z, (str(first), str(second)))
+
+
+def _overlap(plane: View) -> bool:
+    """Whether two principal components leave out so much that clusters may overlap."""
+    return plane.explained is not None and sum(plane.explained) < _ENOUGH
+
+
+def _neighbours(points: Any) -> View | None:
+    n = len(points)
+    check_memory(8 * 4 * min(n, MAX_EMBEDDED) * points.shape[1], "the neighbours", 'use view="pca"')
+    Z = embed_neighbours(points)
+    if Z is None:
+        return None
+    note = (
+        "a neighbour embedding: neighbours are near each other, but the sizes of groups and the "
+        "distances between groups mean nothing"
+    )
+    if n > MAX_EMBEDDED:
+        note += f" ({MAX_EMBEDDED:,} of {n:,} points embedded, the others placed among them)"
+    return View(Z, ("embedding 1", "embedding 2"), note=note)
 
 
 def embed_distances(D: FloatArray) -> tuple[FloatArray, float]:

@@ -181,13 +181,16 @@ def points(
     Parameters
     ----------
     X : (n, d) array-like
-        The points, drawn by their two principal components if d > 2.
+        The points.
     by : labels, memberships, Partition, Consensus, Comparison, or (n,) floats
         A clustering or a consensus colours by cluster, with noise in grey; a comparison by where
         its two clusterings differ (:meth:`Comparison.witness`); real numbers, such as the
         ``confidence`` of a consensus, by value (integers are labels).
-    view : (n, 2) array-like, optional
-        Coordinates to draw the points at, instead of X.
+    view : "pca", "neighbours" or (n, 2) array-like, optional
+        The plane: two principal components, an embedding that keeps neighbours together (in which
+        sizes of groups and distances between them mean nothing), or coordinates. By default X if
+        d ≤ 2; the neighbour embedding if two components explain less than 80 % of the variance of
+        100 to 20,000 points; else two principal components.
     label : str, optional
         Title of the legend or label of the colour bar.
     ax : matplotlib Axes, by default those of a new figure
