@@ -13,7 +13,7 @@ import typer
 
 from ..io import InputError, check_target, write_columns
 from . import options as o
-from .reading import check_out, files_read, read_runs, read_samples
+from .reading import View, check_out, files_read, plane_of, read_runs, read_samples
 
 if TYPE_CHECKING:
     from ..comparison.resampling.result import Stability
@@ -51,6 +51,7 @@ def stability_command(
             show_default=False,
         ),
     ] = None,
+    view: View = None,
     kernel: o.Kernel = "gaussian",
     bandwidth: o.AutoBandwidth = "auto",
     lift: o.Lift = "auto",
@@ -76,9 +77,11 @@ def stability_command(
     check_out(out, json, files_read(points, labels_file), append)
     if page is not None:
         check_target(page, o.PAGES, files_read(points, labels_file))
+    elif view is not None:
+        raise InputError("--view is for the plots of a page; give --page as well")
     how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
-    read = read_runs(points, columns, labels, labels_file, id, standardize, how)
+    read = read_runs(points, columns, labels, labels_file, id, standardize, how, view)
     if reference is not None and reference not in read.partitions:
         given = ", ".join(map(repr, read.partitions))
         raise InputError(f"--reference {reference!r} is none of the clusterings: {given}")
@@ -90,7 +93,7 @@ def stability_command(
     with busy(f"comparing {len(read.partitions)} clusterings"):
         found = stability(read.X, read.partitions, reference=reference, progress=False, **lifting)
         if page is not None:
-            _write_page(page, found, read, lifting)
+            _write_page(page, found, read, lifting, plane_of(read, view))
     showing.show_notes(read, quiet)
     table = writing.columns_of_stability(found, read, str(found.name) if append else "")
     writing.write_results(out, read, table, append)
@@ -335,7 +338,9 @@ def _source(samples: list[Clusterings], n_clusters: int | None) -> Any:
     return KMeans(n_clusters, n_init=_STARTS)
 
 
-def _write_page(page: Path, found: Stability, read: Clusterings, lifting: dict[str, Any]) -> None:
+def _write_page(
+    page: Path, found: Stability, read: Clusterings, lifting: dict[str, Any], plane: Any
+) -> None:
     from ..viz.report.build import report_about
 
     options = dict(lifting)
@@ -348,6 +353,7 @@ def _write_page(page: Path, found: Stability, read: Clusterings, lifting: dict[s
         read.X,
         measures=["lift_emd", "adjusted_rand"],
         lifting=options,
+        view=plane,
         title=f"Stability of {found.name}",
         rng=rng,
     )

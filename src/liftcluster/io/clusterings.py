@@ -33,6 +33,7 @@ class Clusterings:
     ids: Array | None  # of all rows of the table, the column ``id_name``
     id_name: str | None
     view: FloatArray | None  # (n, 2), coordinates to draw the points at
+    view_names: tuple[str, str] | None  # of these coordinates
     notes: list[str]  # messages for the user about defaults and suspicious input
     table: Table  # of the points
     kept: KeptRows | None = None  # if some rows are no points, for lack of coordinates
@@ -83,7 +84,7 @@ def read_clusterings(
     id : str, optional
         The column by which the rows of different files are matched; by default by position.
     view : sequence of str
-        Two columns to draw the points by.
+        Two columns, or a block of two, to draw the points by. They are no coordinates by default.
     standardize : bool
         Scale each coordinate to mean zero and standard deviation one.
     points : bool
@@ -116,9 +117,7 @@ def read_clusterings(
     where = _find_labels(main, others, labels, id, no_labels, required=required)
     soft = [_find_memberships(main, others, each, text) for each in memberships]
     _check_unique_names([*where, *(name for name, _, _ in soft)])
-    drawn = main.add(view, as_numbers=True)
-    if len(drawn) not in (0, 2):
-        raise InputError(f"view must be two columns of {main.table.path}, got {quoted(drawn)}")
+    drawn = _find_view(main, view)
     taken = {*where, *main.numbers, id}
     coordinates = _choose_points(main, columns, taken, list(where), notes) if points else []
     files = [main, *others, *(f for _, f, _ in soft if f is not main and f not in others)]
@@ -145,8 +144,8 @@ def read_clusterings(
         X = standardized(X)
     elif X is not None and X.shape[1] == len(coordinates) > 1:
         note_scales(X, coordinates, notes)
-    Z = main.block(drawn).astype(np.float64) if drawn else None
-    return Clusterings(X, coordinates, partitions, ids, id, Z, notes, main.table, kept)
+    Z, axes = _view(main, drawn)
+    return Clusterings(X, coordinates, partitions, ids, id, Z, axes, notes, main.table, kept)
 
 
 @dataclass
@@ -236,6 +235,31 @@ def _find_memberships(
         f"--memberships {text!r}: {missing!r} is neither a column of {main.table.path} nor a file; "
         "write name=column,column,... or name=file"
     )
+
+
+def _find_view(main: _File, names: Sequence[str]) -> list[str]:
+    """The columns or the block to draw by."""
+    try:
+        drawn = main.add(names, as_numbers=True)
+    except InputError as error:
+        raise InputError(f"--view: {error}; or pca or neighbours, which are computed") from None
+    if len(drawn) > 2:
+        raise InputError(f"--view must be two columns of {main.table.path}, got {quoted(drawn)}")
+    return drawn
+
+
+def _view(main: _File, drawn: list[str]) -> tuple[FloatArray | None, tuple[str, str] | None]:
+    """Coordinates (n, 2) to draw the points at, and their names."""
+    if not drawn:
+        return None, None
+    Z = main.block(drawn).astype(np.float64)
+    if Z.shape[1] != 2:
+        several = f"{drawn[0]!r} has {Z.shape[1]}" if len(drawn) == 1 else f"got {Z.shape[1]}"
+        raise InputError(
+            f"--view must be two columns, or a block of two, of {main.table.path}; {several}"
+        )
+    first, second = drawn if len(drawn) == 2 else (f"{drawn[0]} 1", f"{drawn[0]} 2")
+    return Z, (first, second)
 
 
 def _choose_points(
