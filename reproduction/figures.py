@@ -156,7 +156,9 @@ def lifted_views(names: list[str], k: int) -> Values:
     groups = {
         str(cluster): j for j, parts in enumerate(found.composition) for _, cluster, _ in parts
     }
-    views = {kind: project_points(V) for kind, V in {"raw": rep.sums, "unit": rep.vectors}.items()}
+    views = {
+        kind: project_points(V, "pca") for kind, V in {"raw": rep.sums, "unit": rep.vectors}.items()
+    }
     return {
         "X": X.tolist(),
         "partitions": {name: labels.tolist() for name, labels in chosen.items()},

@@ -382,7 +382,8 @@ def test_report_passes_command_line_options_to_the_page(run, mine, monkeypatch):
     )
     assert (code, json.loads(shown)["title"]) == (0, "T")
     np.testing.assert_array_equal(received["points"], X)
-    np.testing.assert_array_equal(received["view"], X[:, :2])
+    np.testing.assert_array_equal(received["view"].coordinates, X[:, :2])
+    assert received["view"].axes == ("a", "b")
     assert list(received["partitions"]) == ["kmeans", "ward"]
     assert (received["consensus"], received["rng"]) == ("auto", 0)
     assert out.read_text(encoding="utf-8") == "<html>é"

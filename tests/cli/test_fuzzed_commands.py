@@ -28,7 +28,7 @@ VALUES = {
     "--labels-file": ["mine.csv", "other.csv", ".", "gone.csv", ""],
     "--memberships": ["s=p,q", "p,q", "s=", "=", "s=gone.npy", "s=x,y", "mine.csv"],
     "--id": ["name", "u", "gone", ""],
-    "--view": ["x,y", "x", "u,v"],
+    "--view": ["x,y", "x", "u,v", "pca", "neighbours"],
     "--measures": ["rand", "lift_emd,vi", "cdistance", "spari", "no", ""],
     "--method": ["lift_km", "majority", "evidence", "medoid", "cspa", "hgpa", "no"],
     "--kernel": ["gaussian", "laplace", "discrete", "matern", "no"],

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 from sklearn.decomposition import PCA
 
 from liftcluster.viz.drawing import COLOURS, match_colours
-from liftcluster.viz.layout import embed_distances, project_points
+from liftcluster.viz.layout import embed_distances, order_by_similarity, project_points
 
 
 def stress_of(Z, D):
@@ -48,6 +49,37 @@ def test_two_clusterings_are_embedded_at_their_distance():
     Z, stress = embed_distances(np.array([[0.0, 0.7], [0.7, 0.0]]))
     assert np.linalg.norm(Z[0] - Z[1]) == pytest.approx(0.7)
     assert stress == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("m", [3, 7, 30, 100])
+def test_clusterings_on_a_line_are_ordered_along_it(m):
+    places = np.random.default_rng(m).permutation(m) ** 1.2  # ties and gaps of any size
+    D = np.abs(places[:, None] - places)
+    order = order_by_similarity(D)
+    along = np.diff(places[order])
+    assert (along > 0).all() or (along < 0).all()
+    assert np.argmin(order) <= (m - 1) / 2  # the first clustering is in the first half
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_is_the_best_that_the_tree_allows(seed):
+    """Of all 2^(m-1) orders, in which the two sides of every merge are exchanged or not."""
+    D = squareform(pdist(np.random.default_rng(seed).random((8, 3))))
+    orders = [[[i]] for i in range(8)]
+    for a, b in linkage(squareform(D), "average")[:, :2].astype(int):
+        both = [(u, v) for u in orders[a] for v in orders[b]]
+        orders.append([u + v for u, v in both] + [v + u for u, v in both])
+    lengths = [D[order[:-1], order[1:]].sum() for order in orders[-1]]
+    found = order_by_similarity(D)
+    assert len(lengths) == 2**7
+    assert D[found[:-1], found[1:]].sum() == pytest.approx(min(lengths))
+
+
+@pytest.mark.parametrize(
+    "D", [np.zeros((5, 5)), np.full((4, 4), np.nan), np.zeros((1, 1)), np.zeros((0, 0))]
+)
+def test_every_clustering_is_in_the_order_once(D):
+    np.testing.assert_array_equal(np.sort(order_by_similarity(D)), np.arange(len(D)))
 
 
 def test_many_features_are_projected_by_pca():

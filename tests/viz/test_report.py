@@ -483,3 +483,18 @@ LINE = [[0.0], [1.0], [2.0]]
 def test_invalid_input_is_refused(partitions, points, options, error, message):
     with pytest.raises(error, match=message):
         lc.make_report(partitions, points, **options)
+
+
+def test_the_page_says_which_plane_it_shows():
+    rng = np.random.default_rng(0)
+    points, labels = rng.standard_normal((120, 6)), np.arange(120) % 3
+    pages = {
+        view: lc.make_report({"a": labels, "b": labels // 2}, points, measures="rand", view=view)
+        for view in (None, "neighbours", "pca")
+    }
+    shown = {view: page.to_dict()["points"] for view, page in pages.items()}
+    assert shown[None] == shown["neighbours"]
+    assert shown[None]["axes"] == ["embedding 1", "embedding 2"]
+    assert "distances between groups mean nothing" in shown[None]["description"]
+    assert dict(pages[None].to_dict()["settings"])["plots of points"] == shown[None]["description"]
+    assert shown["pca"]["description"].startswith("two principal components")

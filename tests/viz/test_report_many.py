@@ -9,9 +9,10 @@ from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
 from liftcluster.comparison.comparison import witness_from_scores
+from liftcluster.viz.layout import order_by_similarity
 from liftcluster.viz.report import witnesses
 from liftcluster.viz.report.packing import KINDS, pack_page
-from liftcluster.viz.report.similarity import similar_groups, similarity_order
+from liftcluster.viz.report.similarity import similar_groups
 from support.report_cases import CLUSTERINGS, X, hostile_report, unpacked
 
 
@@ -31,14 +32,14 @@ def test_the_order_by_similarity_is_not_longer_than_the_given_one(m):
         D = rng.random((m, m))
         D += D.T
         np.fill_diagonal(D, 0)
-        order = similarity_order(D)
+        order = order_by_similarity(D)
         assert sorted(order) == list(range(m))
         assert length(D, order) <= length(D, range(m)) + 1e-12
 
 
 def test_clusterings_on_a_line_are_ordered_along_it():
     places = np.random.default_rng(0).permutation(30)
-    order = places[similarity_order(apart(*places))]
+    order = places[order_by_similarity(apart(*places))]
     assert order.tolist() in (list(range(30)), list(range(30))[::-1])
 
 
@@ -52,11 +53,11 @@ def test_no_order_that_the_tree_allows_is_shorter():
         for a in itertools.permutations(one)
         for b in itertools.permutations(two)
     ]
-    assert length(D, similarity_order(D)) == pytest.approx(min(length(D, o) for o in allowed))
+    assert length(D, order_by_similarity(D)) == pytest.approx(min(length(D, o) for o in allowed))
 
 
 def test_equal_clusterings_keep_their_order():
-    assert similarity_order(np.zeros((5, 5))).tolist() == [0, 1, 2, 3, 4]
+    assert order_by_similarity(np.zeros((5, 5))).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_groups_are_known_by_construction():

@@ -20,7 +20,7 @@ from .application import EXIT_CODES
 from .application import app as app
 from .pair_commands import PAIR_COMMANDS
 from .provenance import run_rows
-from .reading import about_points, check_out, files_read, read_input
+from .reading import View, about_points, check_out, files_read, plane_of, read_input
 from .running import run
 from .summarising import summarise_command
 from .trust_commands import TRUST_COMMANDS
@@ -198,13 +198,7 @@ def report_command(
     decimal: o.Decimal = None,
     out: o.Page = Path("report.html"),
     title: Annotated[str | None, typer.Option(help="Heading of the page.")] = None,
-    view: Annotated[
-        str | None,
-        typer.Option(
-            help="Two columns to plot the points by. Default: their principal components.",
-            show_default=False,
-        ),
-    ] = None,
+    view: View = None,
     consensus: Annotated[
         str | None,
         typer.Option(
@@ -234,7 +228,7 @@ def report_command(
 
     * `liftcluster report mine.csv --columns height,weight --labels kmeans,hdbscan --out page.html`
 
-    * `liftcluster report cells.h5ad -c X_pca -l leiden,cell_type --consensus auto`
+    * `liftcluster report cells.h5ad -c X_pca -l leiden,cell_type --consensus auto --view X_umap`
     """
     check_target(out, o.PAGES, files_read(points, labels_file, memberships))
     how = o.as_reading(missing, encoding, decimal)
@@ -253,7 +247,7 @@ def report_command(
         measures=wanted,
         consensus=k,
         method=method,
-        view=read.view,
+        view=plane_of(read, view),
         title=title,
         run=run_rows([points, *(labels_file or [])], read, standardize, context.obj),
         **about_points(read),

@@ -20,12 +20,12 @@ TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".npz")
 APPENDED = (*TABLES[:-1], ".txt", ".txt.gz", ".tab", ".tab.gz", ".h5ad")
 PAGES = (".html", ".htm")
 
-_FILES = "Files and columns"
+FILES = "Files and columns"
 _LIFTING = "Lift"
 _OUTPUT = "Output"
 
 
-def _complete(choices: Any) -> Any:
+def complete(choices: Any) -> Any:
     """Shell completion for one of several names, after the last comma."""
 
     def complete(incomplete: str) -> list[str]:
@@ -51,7 +51,7 @@ Columns = Annotated[
         help="Coordinates: names or patterns (pc*), separated by commas. Default: all numeric "
         "columns that are not used otherwise, without integers that are ids (customer_id), labels "
         "(cluster, kmeans_5) or row numbers.",
-        rich_help_panel=_FILES,
+        rich_help_panel=FILES,
         show_default=False,
     ),
 ]
@@ -62,7 +62,7 @@ Labels = Annotated[
         "-l",
         help="Columns that hold one clustering each: names or patterns (leiden_*), separated by "
         "commas; * is all but --columns and --id. Empty cells, NA and -1 are noise.",
-        rich_help_panel=_FILES,
+        rich_help_panel=FILES,
         show_default=False,
     ),
 ]
@@ -72,7 +72,7 @@ LabelsFile = Annotated[
         "--labels-file",
         help="Another table with labels of the same points. May be repeated.",
         readable=False,
-        rich_help_panel=_FILES,
+        rich_help_panel=FILES,
         show_default=False,
     ),
 ]
@@ -82,7 +82,7 @@ Memberships = Annotated[
         "--memberships",
         "-m",
         help="A soft clustering: name=column,column,... or name=file of a matrix. May be repeated.",
-        rich_help_panel=_FILES,
+        rich_help_panel=FILES,
         show_default=False,
     ),
 ]
@@ -92,7 +92,7 @@ Id = Annotated[
         "--id",
         help="Column by which rows of several files are matched, and which --out writes as well. "
         "Default: by their order; obs_names of h5ad.",
-        rich_help_panel=_FILES,
+        rich_help_panel=FILES,
         show_default=False,
     ),
 ]
@@ -101,7 +101,7 @@ Standardize = Annotated[
     typer.Option(
         "--standardize",
         help="Shift and scale each coordinate to mean 0 and standard deviation 1.",
-        rich_help_panel=_FILES,
+        rich_help_panel=FILES,
     ),
 ]
 LabelsOnly = Annotated[
@@ -109,7 +109,7 @@ LabelsOnly = Annotated[
     typer.Option(
         "--labels-only",
         help="Use labels alone, without the points.",
-        rich_help_panel=_FILES,
+        rich_help_panel=FILES,
     ),
 ]
 Missing = Annotated[
@@ -118,8 +118,8 @@ Missing = Annotated[
         "--missing",
         help="Points that lack a coordinate: error, drop (their place stays in the files that are "
         "written, with an empty label) or median (of the column).",
-        autocompletion=_complete(MISSING),
-        rich_help_panel=_FILES,
+        autocompletion=complete(MISSING),
+        rich_help_panel=FILES,
     ),
 ]
 Encoding = Annotated[
@@ -127,7 +127,7 @@ Encoding = Annotated[
     typer.Option(
         "--encoding",
         help="Encoding of text files, such as cp1252. Default: UTF-8, or UTF-16 if marked as such.",
-        rich_help_panel=_FILES,
+        rich_help_panel=FILES,
         show_default=False,
     ),
 ]
@@ -136,7 +136,7 @@ Decimal = Annotated[
     typer.Option(
         "--decimal",
         help="Decimal sign of text files, . or , (default: from the first lines).",
-        rich_help_panel=_FILES,
+        rich_help_panel=FILES,
         show_default=False,
     ),
 ]
@@ -155,7 +155,7 @@ Measures = Annotated[
         "--measures",
         "--measure",
         help="Distances, separated by commas; `liftcluster measures` lists them.",
-        autocompletion=_complete(MEASURES),
+        autocompletion=complete(MEASURES),
         show_default=False,
     ),
 ]
@@ -165,7 +165,7 @@ Measure = Annotated[
         "--measure",
         help="Distance between clusterings; `liftcluster measures` lists them. Default: lift_emd, "
         "or vi with --labels-only.",
-        autocompletion=_complete(MEASURES),
+        autocompletion=complete(MEASURES),
         show_default=False,
     ),
 ]
@@ -174,7 +174,7 @@ Method = Annotated[
     typer.Option(
         "--method",
         help="Consensus method; `liftcluster methods` lists them. auto chooses by the data.",
-        autocompletion=_complete(METHODS),
+        autocompletion=complete(METHODS),
     ),
 ]
 Kernel = Annotated[
@@ -182,7 +182,7 @@ Kernel = Annotated[
     typer.Option(
         "--kernel",
         help=f"{', '.join(KERNELS)}.",
-        autocompletion=_complete(KERNELS),
+        autocompletion=complete(KERNELS),
         rich_help_panel=_LIFTING,
     ),
 ]
@@ -209,7 +209,7 @@ Lift = Annotated[
         "--lift",
         help=f"{', '.join(LIFTS)}. auto is exact for few points, else features that suit the "
         "dimension.",
-        autocompletion=_complete(LIFTS),
+        autocompletion=complete(LIFTS),
         rich_help_panel=_LIFTING,
     ),
 ]

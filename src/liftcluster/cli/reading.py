@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from .._util.files import temporary_copy
 from ..io import InputError, check_file, check_target
@@ -18,6 +20,20 @@ if TYPE_CHECKING:
     from ..io import Clusterings
 
 _STDIN = Path("-")
+VIEWS = ("pca", "neighbours")  # planes that are computed
+
+View = Annotated[
+    str | None,
+    typer.Option(
+        "--view",
+        help="Plane of the plots of points: pca (two principal components), neighbours (an "
+        "embedding that keeps neighbours together), two columns (umap1,umap2), or a block of an "
+        "h5ad file (X_umap). Default: whichever of the first two suits.",
+        autocompletion=o.complete(VIEWS),
+        rich_help_panel=o.FILES,
+        show_default=False,
+    ),
+]
 
 
 def read_input(
@@ -35,7 +51,7 @@ def read_input(
 ) -> Clusterings:
     """Points and clusterings, as the options of a command say."""
     names, coordinates = o.names_of(labels), o.names_of(columns) or None
-    drawn = [] if view is None else o.names_of([view])
+    drawn = [] if view is None or view in VIEWS else o.names_of([view])
     with _opened([points, *(labels_file or [])]) as (file, *more):
         from ..io import read_clusterings
 
@@ -63,9 +79,10 @@ def read_runs(
     id: str | None,
     standardize: bool,
     how: o.Reading,
+    view: str | None = None,
 ) -> Clusterings:
     """Points and two or more clusterings; those of a pattern go from few to many clusters."""
-    read = read_input(points, columns, labels, labels_file, None, id, standardize, False, how)
+    read = read_input(points, columns, labels, labels_file, None, id, standardize, False, how, view)
     if len(read.partitions) < 2:
         raise InputError("one clustering cannot be compared with others; give --labels two or more")
     if labels and not any("*" in name for name in labels):
@@ -129,6 +146,15 @@ def feature_names(read: Clusterings) -> list[str]:
         return read.columns
     name = read.columns[0] if len(read.columns) == 1 else "feature"
     return [f"{name} {j}" for j in range(1, d + 1)]
+
+
+def plane_of(read: Clusterings, view: str | None) -> Any:
+    """What --view asks for: coordinates that were read, a word, or None."""
+    if read.view is None or read.view_names is None:
+        return view
+    from ..viz.layout import View
+
+    return View(read.view, read.view_names)
 
 
 @contextmanager

@@ -13,34 +13,22 @@ import typer
 
 from ..io import InputError, check_target
 from . import options as o
+from .drifting import drift_command
 from .provenance import run_rows
-from .reading import about_points, check_out, files_read, read_runs, read_samples
+from .reading import (
+    View,
+    about_points,
+    check_out,
+    files_read,
+    plane_of,
+    read_runs,
+)
 
 if TYPE_CHECKING:
     from ..comparison.resampling.result import Stability
     from ..io import Clusterings
 
 _PICTURES = (".svg", ".png", ".pdf")
-_STARTS = 10  # of k-means: what differs between starts would hide drift
-
-_Old = Annotated[
-    Path,
-    typer.Argument(
-        metavar="OLD",
-        help="The first sample: CSV or TSV (also .gz), Parquet, npy, npz or h5ad; - is stdin.",
-        show_default=False,
-        readable=False,
-    ),
-]
-_New = Annotated[
-    Path,
-    typer.Argument(
-        metavar="NEW",
-        help="The second sample, with the same coordinates.",
-        show_default=False,
-        readable=False,
-    ),
-]
 
 
 def stability_command(
@@ -72,6 +60,7 @@ def stability_command(
             show_default=False,
         ),
     ] = None,
+    view: View = None,
     kernel: o.Kernel = "gaussian",
     bandwidth: o.AutoBandwidth = "auto",
     lift: o.Lift = "auto",
@@ -97,9 +86,11 @@ def stability_command(
     check_out(out, json, files_read(points, labels_file), append)
     if page is not None:
         check_target(page, o.PAGES, files_read(points, labels_file))
+    elif view is not None:
+        raise InputError("--view is for the plots of a page; give --page as well")
     how = o.as_reading(missing, encoding, decimal)
     lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
-    read = read_runs(points, columns, labels, labels_file, id, standardize, how)
+    read = read_runs(points, columns, labels, labels_file, id, standardize, how, view)
     if reference is not None and reference not in read.partitions:
         given = ", ".join(map(repr, read.partitions))
         raise InputError(f"--reference {reference!r} is none of the clusterings: {given}")
@@ -112,7 +103,7 @@ def stability_command(
         found = stability(read.X, read.partitions, reference=reference, progress=False, **lifting)
     if page is not None:
         run = run_rows([points, *(labels_file or [])], read, standardize, context.obj)
-        _write_page(page, found, read, lifting, run)
+        _write_page(page, found, read, lifting, plane_of(read, view), run)
     showing.show_notes(read, quiet)
     table = writing.columns_of_stability(found, read, str(found.name) if append else "")
     writing.write_results(out, read, table, append)
@@ -247,95 +238,6 @@ def tree_command(
         writing.say_what_is_written(quiet, "--out tree.svg draws it", out)
 
 
-def drift_command(
-    old: _Old,
-    new: _New,
-    columns: o.Columns = None,
-    labels: o.Labels = None,
-    id: Annotated[
-        str | None,
-        typer.Option(help="Column of ids, which --out writes as well.", show_default=False),
-    ] = None,
-    standardize: o.Standardize = False,
-    missing: o.Missing = "error",
-    encoding: o.Encoding = None,
-    decimal: o.Decimal = None,
-    n_clusters: Annotated[
-        int | None,
-        typer.Option(
-            "--n-clusters",
-            "-k",
-            help="Cluster both samples, and all splits of the pooled sample, by k-means.",
-            min=1,
-            show_default=False,
-        ),
-    ] = None,
-    n_splits: Annotated[
-        int,
-        typer.Option(help="Random splits: the smallest p-value is 1 / (1 + n-splits).", min=1),
-    ] = 199,
-    measures: o.Measures = None,
-    out: Annotated[str | None, o.table_file("the cluster of each point of both samples")] = None,
-    kernel: o.Kernel = "gaussian",
-    bandwidth: o.Bandwidth = "median",
-    lift: o.Lift = "auto",
-    n_components: o.Components = None,
-    seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    debug: o.Debug = False,
-) -> None:
-    """Do the clusterings of two samples differ more than sampling noise explains?
-
-    Either -k, and the samples are clustered here; or --labels with one column that both files have,
-    whose labels one rule gave to both samples, such as a classifier trained on other data. Labels
-    of clusterings made separately cannot be tested. The coordinates must be those of one space, and
-    the points independent.
-
-    **Examples**
-
-    * `liftcluster drift mine.csv new.csv --columns height,weight -k 4`
-
-    * `liftcluster drift monday.h5ad friday.h5ad -c X_scvi --labels cell_type --json`
-    """
-    check_out(out, json, [old, new])
-    if (n_clusters is None) == (labels is None):
-        raise InputError(
-            "give either -k, to cluster both samples by k-means, or --labels, a column that one "
-            "rule gave to both"
-        )
-    how = o.as_reading(missing, encoding, decimal)
-    lifting = o.as_lifting(kernel, bandwidth, lift, n_components, seed)
-    options: dict[str, Any] = {"n_splits": n_splits, **lifting}
-    if wanted := o.as_measures(measures):
-        options["measures"] = wanted
-    samples = read_samples([old, new], columns, labels, id, standardize, how)
-    first, second = samples
-    if labels is not None and len(first.partitions) != 1:
-        raise InputError("give --labels one column, which both files have")
-    names = _names_of_samples(old, new)
-    from ..comparison.comparing import compare
-    from ..comparison.drifting import drift
-    from . import showing, writing
-
-    found = drift(first.X, second.X, _source(samples, n_clusters), **options)
-    moves = compare(
-        found.a, found.b, first.X, Y=second.X, measures="lift_emd", names=names, **lifting
-    )
-    for read in samples:
-        showing.show_notes(read, quiet)
-    if out is not None:
-        writing.write_table(out, writing.columns_of_samples(found, samples, names))
-    if out == "-":
-        return
-    if json:
-        values = found.to_dict() | {"names": names, "moves": moves.summary()}
-        showing.show_json(values | {"columns": first.columns, "out": out})
-    else:
-        showing.show_drift(showing.make_console(), found, moves)
-        writing.say_what_is_written(quiet, "--out clusters.csv writes every point", out)
-
-
 TRUST_COMMANDS: dict[str, Callable[..., None]] = {
     "stability": stability_command,
     "choose": choose_command,
@@ -344,30 +246,12 @@ TRUST_COMMANDS: dict[str, Callable[..., None]] = {
 }
 
 
-def _names_of_samples(old: Path, new: Path) -> tuple[str, str]:
-    """The names of the files without endings, unless these are the same."""
-    first, second = ("stdin" if str(file) == "-" else file.stem for file in (old, new))
-    return (first, second) if first != second else (str(old), str(new))
-
-
-def _source(samples: list[Clusterings], n_clusters: int | None) -> Any:
-    """k-means, or the labels of both samples."""
-    if n_clusters is None:
-        a, b = (next(iter(read.partitions.values())) for read in samples)
-        return a, b
-    smallest = min(len(read.X) for read in samples if read.X is not None)
-    if n_clusters > smallest:
-        raise InputError(f"-k {n_clusters} is more than the {smallest} points of a sample")
-    from sklearn.cluster import KMeans
-
-    return KMeans(n_clusters, n_init=_STARTS)
-
-
 def _write_page(
     page: Path,
     found: Stability,
     read: Clusterings,
     lifting: dict[str, Any],
+    plane: Any,
     run: list[tuple[str, str]],
 ) -> None:
     from ..viz.report.build import report_about
@@ -382,6 +266,7 @@ def _write_page(
         read.X,
         measures=["lift_emd", "adjusted_rand"],
         lifting=options,
+        view=plane,
         title=f"Stability of {found.name}",
         rng=rng,
         run=run,

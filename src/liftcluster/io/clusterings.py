@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._util.typing import Array, FloatArray, IntArray
+from .._util.typing import Array, FloatArray
 from ..partitions.partition import Partition
 from .coordinates import ROW_NUMBERS, appended_results, not_coordinates
 from .csv_files import TextFormat, TextTable
@@ -18,6 +18,7 @@ from .formats import open_table
 from .further import further_names, with_label_names
 from .gaps import KeptRows, Missing, without_gaps
 from .input_checks import CellError, InputError, split_names
+from .matched import TableFile, default_id, read_matched
 from .scales import note_scales, standardized
 from .table import Table, first_repeated, quoted
 
@@ -34,6 +35,7 @@ class Clusterings:
     ids: Array | None  # of all rows of the table, the column ``id_name``
     id_name: str | None
     view: FloatArray | None  # (n, 2), coordinates to draw the points at
+    view_names: tuple[str, str] | None  # of these coordinates
     notes: list[str]  # messages for the user about defaults and suspicious input
     table: Table  # of the points
     kept: KeptRows | None = None  # if some rows are no points, for lack of coordinates
@@ -87,7 +89,7 @@ def read_clusterings(
         The column by which the rows of different files are matched; by default the names of the
         cells if all are h5ad files or have a column obs_names, else by position.
     view : sequence of str
-        Two columns to draw the points by.
+        Two columns, or a block of two, to draw the points by. They are no coordinates by default.
     standardize : bool
         Scale each coordinate to mean zero and standard deviation one.
     points : bool
@@ -113,10 +115,10 @@ def read_clusterings(
     ([[0.0, 1.0], [2.0, 3.0]], {'mine': Partition(hard, n=2, k=2)}, ['x', 'y'])
     >>> folder.cleanup()
     """
-    main = _File(open_table(path, text))
-    others = [_File(open_table(file, text)) for file in labels_files]
+    main = TableFile(open_table(path, text))
+    others = [TableFile(open_table(file, text)) for file in labels_files]
     notes = [note for file in (main, *others) for note in file.table.notes]
-    id, shown_id = _default_id(main, others, id, notes)
+    id, shown_id = default_id(main, others, id, notes)
     if missing != "error" and not points:
         raise InputError("--missing cannot apply to labels alone, of which any may be empty")
     no_labels = {id, *(main.table.choose(columns or []) if "*" in labels else ())}
@@ -124,9 +126,7 @@ def read_clusterings(
     where = _find_labels(main, others, labels, id, no_labels, required=required)
     soft = [_find_memberships(main, others, each, text) for each in memberships]
     _check_unique_names([*where, *(name for name, _, _ in soft)])
-    drawn = main.add(view, as_numbers=True)
-    if len(drawn) not in (0, 2):
-        raise InputError(f"view must be two columns of {main.table.path}, got {quoted(drawn)}")
+    drawn = _find_view(main, view)
     taken = {*where, *main.numbers, id}
     coordinates = _choose_points(main, columns, taken, list(where), notes) if points else []
     shown = further_names(main.table, {*taken, *main.numbers, *main.texts}, further, notes)
@@ -138,7 +138,7 @@ def read_clusterings(
     if shown_id is not None:
         main.add([shown_id], as_numbers=False)
     try:
-        _read_matched(files, id, notes, may_miss, shown)
+        read_matched(files, id, notes, may_miss, shown)
         kept, found = without_gaps(main.table, main.values, may_miss, missing)
     except CellError as error:
         if columns or error.column not in coordinates:
@@ -160,69 +160,22 @@ def read_clusterings(
         X = standardized(X)
     elif X is not None and X.shape[1] == len(coordinates) > 1:
         note_scales(X, coordinates, notes)
-    Z = main.block(drawn).astype(np.float64) if drawn else None
-    return Clusterings(X, coordinates, partitions, ids, shown_id, Z, notes, main.table, kept, other)
-
-
-@dataclass
-class _File:
-    """A table and the columns that are read from it."""
-
-    table: Table
-    texts: list[str] = field(default_factory=list)
-    numbers: list[str] = field(default_factory=list)
-    rows: IntArray | None = None  # the row of each point, if they are matched by id
-    values: dict[str, Array] = field(default_factory=dict)
-
-    @property
-    def n_rows(self) -> int:
-        return len(next(iter(self.values.values())))
-
-    def add(self, names: Sequence[str], *, as_numbers: bool) -> list[str]:
-        """Select columns, and return their names."""
-        chosen = self.table.choose(names, None if as_numbers else self.table.label_names)
-        selected = self.numbers if as_numbers else self.texts
-        before = set(selected)
-        selected += [name for name in chosen if name not in before]
-        return chosen
-
-    def column(self, name: str) -> Array:
-        """The values of a column, one per point."""
-        values = self.values[name]
-        return values if self.rows is None else values[self.rows]
-
-    def block(self, names: Sequence[str]) -> Array:
-        """Columns and blocks side by side, (n, d)."""
-        parts = [self.column(name) for name in names]
-        return parts[0] if len(parts) == 1 and parts[0].ndim == 2 else np.column_stack(parts)
-
-
-def _default_id(
-    main: _File, others: list[_File], id: str | None, notes: list[str]
-) -> tuple[str | None, str | None]:
-    """The column by which rows are matched, and that of the ids that are written.
-
-    By default those that the format has, such as barcodes. Rows are not matched by them if another
-    file does not have them, and then they need not differ.
-    """
-    own = main.table.id_name
-    if id is not None or own is None:
-        return id, id
-    if not others or not all(own in file.table.names for file in others):
-        return None, own
-    notes.append(f"rows of the files are matched by {own}")
-    return own, own
+    Z, axes = _view(main, drawn)
+    table = main.table
+    return Clusterings(
+        X, coordinates, partitions, ids, shown_id, Z, axes, notes, table, kept, other
+    )
 
 
 def _find_labels(
-    main: _File,
-    others: list[_File],
+    main: TableFile,
+    others: list[TableFile],
     labels: Sequence[str],
     id: str | None,
     no_labels: set[str | None],
     *,
     required: bool,
-) -> dict[str, _File]:
+) -> dict[str, TableFile]:
     """The file of each column of labels; by default all columns of ``others``.
 
     The pattern * stands for all columns but those in ``no_labels``.
@@ -235,7 +188,7 @@ def _find_labels(
         has = f"{main.table.path} has {quoted(_columns_but(main, id))}"
         raise InputError(f"select the columns of clusterings with --labels; {has}")
     _check_unique_names(list(labels))
-    where: dict[str, _File] = {}
+    where: dict[str, TableFile] = {}
     for label in labels:
         found = [f for f in (*others, main) if label in f.table.names or "*" in label]
         if len(found) > 1 and "*" not in label:
@@ -252,8 +205,8 @@ def _find_labels(
 
 
 def _find_memberships(
-    main: _File, others: list[_File], text: str, written: TextFormat | None
-) -> tuple[str, _File, list[str]]:
+    main: TableFile, others: list[TableFile], text: str, written: TextFormat | None
+) -> tuple[str, TableFile, list[str]]:
     """The name of a soft clustering, its file and its columns (none for all)."""
     name, equals, rest = text.partition("=")
     names = split_names(rest if equals else text)
@@ -262,7 +215,7 @@ def _find_memberships(
             return name.strip(), file, file.add(names, as_numbers=True)
     path = Path(rest if equals else text)
     if path.is_file():
-        return name if equals else path.stem, _File(open_table(path, written)), []
+        return name if equals else path.stem, TableFile(open_table(path, written)), []
     missing = next(n for n in names if n not in main.table.names)
     raise InputError(
         f"--memberships {text!r}: {missing!r} is neither a column of {main.table.path} nor a file; "
@@ -270,8 +223,33 @@ def _find_memberships(
     )
 
 
+def _find_view(main: TableFile, names: Sequence[str]) -> list[str]:
+    """The columns or the block to draw by."""
+    try:
+        drawn = main.add(names, as_numbers=True)
+    except InputError as error:
+        raise InputError(f"--view: {error}; or pca or neighbours, which are computed") from None
+    if len(drawn) > 2:
+        raise InputError(f"--view must be two columns of {main.table.path}, got {quoted(drawn)}")
+    return drawn
+
+
+def _view(main: TableFile, drawn: list[str]) -> tuple[FloatArray | None, tuple[str, str] | None]:
+    """Coordinates (n, 2) to draw the points at, and their names."""
+    if not drawn:
+        return None, None
+    Z = main.block(drawn).astype(np.float64)
+    if Z.shape[1] != 2:
+        several = f"{drawn[0]!r} has {Z.shape[1]}" if len(drawn) == 1 else f"got {Z.shape[1]}"
+        raise InputError(
+            f"--view must be two columns, or a block of two, of {main.table.path}; {several}"
+        )
+    first, second = drawn if len(drawn) == 2 else (f"{drawn[0]} 1", f"{drawn[0]} 2")
+    return Z, (first, second)
+
+
 def _choose_points(
-    main: _File,
+    main: TableFile,
     columns: Sequence[str] | None,
     taken: set[str | None],
     labels: Sequence[str],
@@ -312,66 +290,7 @@ def _few(names: Sequence[str]) -> str:
     return f"{names[0]}, {names[1]}, …, {names[-1]} ({len(names)} columns)"
 
 
-def _read_matched(
-    files: list[_File],
-    id: str | None,
-    notes: list[str],
-    may_miss: Sequence[str],
-    shown: Sequence[str],
-) -> None:
-    """Read all files, and match their rows to those of the first by the column ``id``."""
-    main = files[0]
-    for file in files:
-        if id is not None and (file is main or id in file.table.names):
-            file.add([id], as_numbers=False)
-        if not (file.numbers or [name for name in file.texts if name != id]):  # a matrix
-            file.add(file.table.default_points([id]), as_numbers=True)
-        optional = may_miss if file is main else []
-        file.values = file.table.read(
-            file.numbers, file.texts, optional, shown if file is main else []
-        )
-    index = {} if id is None else _row_of_id(main, id)
-    for file in files[1:]:
-        if id is not None and id in file.values:
-            file.rows = _matching_rows(index, file, id, main, notes)
-        elif file.n_rows != main.n_rows:
-            raise InputError(
-                f"{main.table.path} has {main.n_rows:,} rows and {file.table.path} has "
-                f"{file.n_rows:,}; they must describe the same points, or share an --id column"
-            )
-
-
-def _row_of_id(file: _File, id: str) -> dict[str, int]:
-    """The row of each id, as text: 7 in one file is "7" in another that also has "x7"."""
-    rows: dict[str, int] = {}
-    for i, value in enumerate(file.values[id].tolist()):
-        if value is None:
-            raise InputError(f"{file.table.path} has no {id!r} for point {i + 1}; fill it in")
-        value = str(value)
-        if value in rows:
-            raise InputError(
-                f"{file.table.path} has {value!r} twice in its column {id!r}; ids must be unique"
-            )
-        rows[value] = i
-    return rows
-
-
-def _matching_rows(
-    index: dict[str, int], file: _File, id: str, main: _File, notes: list[str]
-) -> IntArray:
-    row_of = _row_of_id(file, id)
-    if missing := [value for value in index if value not in row_of]:
-        raise InputError(
-            f"{file.table.path} lacks {len(missing):,} of the {len(index):,} ids in column "
-            f"{id!r} of {main.table.path}: {quoted(missing, 3)}; add them, with an empty label if "
-            "they have none"
-        )
-    if (extra := len(row_of) - len(index)) > 0:
-        notes.append(f"{file.table.path}: {extra:,} rows with unknown ids are ignored")
-    return np.fromiter((row_of[value] for value in index), np.int64, len(index))
-
-
-def _labels(file: _File, name: str, notes: list[str]) -> Partition:
+def _labels(file: TableFile, name: str, notes: list[str]) -> Partition:
     try:
         partition = Partition.from_labels(file.column(name), noise=file.table.noise)
     except (TypeError, ValueError) as error:
@@ -389,7 +308,7 @@ def _labels(file: _File, name: str, notes: list[str]) -> Partition:
     return partition
 
 
-def _memberships(name: str, file: _File, columns: list[str]) -> Partition:
+def _memberships(name: str, file: TableFile, columns: list[str]) -> Partition:
     columns = columns or file.numbers
     try:
         R = file.block(columns)
@@ -398,7 +317,7 @@ def _memberships(name: str, file: _File, columns: list[str]) -> Partition:
         raise InputError(f"memberships {name!r} of {file.table.path}: {error}") from None
 
 
-def _columns_but(file: _File, id: str | None) -> list[str]:
+def _columns_but(file: TableFile, id: str | None) -> list[str]:
     return [name for name in file.table.label_names if name != id]
 
 

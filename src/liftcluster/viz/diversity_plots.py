@@ -9,16 +9,15 @@ import numpy as np
 from ..combination.alternatives import Alternative
 from ..comparison.diversity import DiverseSubset
 from .drawing import BLUE, MARKERS, ORANGE, cluster_colour, new_axes, short_name
+from .labels import write_names
 from .layout import embed_distances
-
-_MAX_NAMED = 20
 
 
 def diverse_subset(found: DiverseSubset, *, ax: Any = None) -> Any:
     """All clusterings in the plane, in the colours of the chosen ones that stand for them.
 
     Multidimensional scaling of their distances, as in :func:`clusterings_map`. The chosen are
-    larger and have names.
+    larger, and have names where there is room.
 
     Parameters
     ----------
@@ -37,7 +36,6 @@ def diverse_subset(found: DiverseSubset, *, ax: Any = None) -> Any:
     Z, stress = embed_distances(found.matrix)
     ax = new_axes() if ax is None else ax
     size = float(np.clip(4000 / len(Z), 6, 40))
-    middle = (Z[:, 0].min() + Z[:, 0].max()) / 2
     for number, centre in enumerate(found.positions):
         own = Z[found.nearest == number]
         style = {
@@ -47,20 +45,13 @@ def diverse_subset(found: DiverseSubset, *, ax: Any = None) -> Any:
         }
         ax.scatter(*own.T, s=size, alpha=0.5, zorder=2, **style)
         ax.scatter(*Z[centre], s=110, zorder=3, **style | {"edgecolor": "white", "lw": 1})
-        if number < _MAX_NAMED:
-            offset, align = (9, "left") if Z[centre, 0] <= middle else (-9, "right")
-            ax.annotate(
-                short_name(found.names[centre]),
-                Z[centre],
-                xytext=(offset, 6),
-                textcoords="offset points",
-                ha=align,
-                zorder=4,
-            )
     ax.margins(0.2)
     ax.set_aspect("equal", adjustable="datalim")
     title = f"{len(found.positions)} of {len(Z)} clusterings, stress {stress:.3f}"
     ax.set(xlabel="distance", ylabel="distance", title=title)
+    chosen = list(found.positions)
+    names = [short_name(found.names[centre]) for centre in chosen]
+    write_names(ax, Z[chosen], names, range(len(chosen)), zorder=4)
     return ax
 
 

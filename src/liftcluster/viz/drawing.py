@@ -18,15 +18,22 @@ BLUE, ORANGE = COLOURS[:2]
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _GREY = "#9aa2ae"
 _MAX_IN_LEGEND = 15
+_LARGEST = 16.0  # inches, of a figure
+_LEAST_RANGE = 1e-3  # of colours of distances: smaller ones are all dark
 _RASTERIZE_FROM = 20_000  # points; vector files would become too large
 
 
-def new_axes() -> Any:
+def new_axes(rows: int = 0, columns: int = 0) -> Any:
+    """Axes of a new figure, which is larger than usual for many rows or columns."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError(needs("matplotlib", "plotting")) from None
-    return plt.subplots(layout="constrained")[1]
+    figure, ax = plt.subplots(layout="constrained")
+    width, height = figure.get_size_inches()
+    width, height = max(width, 2.5 + 0.125 * columns), max(height, 1.8 + 0.125 * rows)
+    figure.set_size_inches(min(width, _LARGEST), min(height, _LARGEST))
+    return ax
 
 
 def short_name(name: Any, max_length: int = 18) -> str:
@@ -52,16 +59,28 @@ def cluster_colour(number: int) -> str:
     return COLOURS[number % len(COLOURS)]
 
 
-def set_ticks(axis: Any, labels: list[str], *, slanted: bool = False) -> None:
-    """One tick per label, in a font that shrinks with their number."""
-    rotated = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
-    size = 9 if len(labels) <= 20 else max(3, 180 / len(labels))
-    axis.set_ticks(range(len(labels)), labels, fontsize=size, **rotated)
+def distance_scale(D: Any) -> dict[str, Any]:
+    """Colours of distances, the same in all pictures: from 0 to the largest one."""
+    largest = float(np.ma.masked_invalid(D).max()) if np.ma.count(np.ma.masked_invalid(D)) else 0.0
+    return {
+        "cmap": "cividis",
+        "vmin": 0.0,
+        "vmax": max(largest, _LEAST_RANGE),
+        "interpolation": "nearest",
+    }
 
 
-def write_in_cell(ax: Any, i: int, j: int, text: str, *, light: bool) -> None:
-    """Write text into cell (i, j) of a heat map, in black if the cell is light."""
-    ax.text(j, i, text, ha="center", va="center", color="black" if light else "white", fontsize=8)
+def farthest_first(Z: FloatArray) -> list[int]:
+    """Points such that each is as far as possible from those before it; starts with the first."""
+    order = [0]
+    nearest = ((Z - Z[0]) ** 2).sum(axis=1)
+    for _ in range(len(Z) - 1):
+        nearest[order[-1]] = -1
+        order.append(int(nearest.argmax()))
+        nearest = np.where(
+            nearest < 0, -1, np.minimum(nearest, ((Z - Z[order[-1]]) ** 2).sum(axis=1))
+        )
+    return order
 
 
 def scatter_clusters(ax: Any, Z: FloatArray, partition: Partition, title: str | None) -> None:

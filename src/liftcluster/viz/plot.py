@@ -5,7 +5,6 @@ Every function draws on the axes ``ax``, by default those of a new figure, and r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,16 @@ from .drawing import (
     BLUE,
     ORANGE,
     cluster_colour,
-    clustering_names,
+    distance_scale,
     match_colours,
     new_axes,
     scatter_clusters,
     scatter_values,
-    set_ticks,
     short_name,
-    write_in_cell,
 )
-from .layout import embed_distances, project_points
+from .labels import fit_ticks, names_that_fit, write_numbers
+from .layout import project_points
+from .map_plots import clusterings_map, distances
 from .stability_plots import choice, stability
 from .tree_plot import resolution_tree
 
@@ -50,84 +49,14 @@ __all__ = [
     "stability",
 ]
 
-_MAX_WITH_NUMBERS = 12  # rows of a heat map with numbers in its cells
-_MAX_DISTANCE = np.sqrt(2)  # between the unit vectors of two clusters, for a positive kernel
-
-
-def distances(
-    D: Any, names: Sequence[Any] | None = None, *, measure: str = "LiftEMD", ax: Any = None
-) -> Any:
-    """Distances between clusterings as a heat map.
-
-    Parameters
-    ----------
-    D : (m, m) array-like
-        Distances between m clusterings, from :func:`liftcluster.distance_matrix`.
-    names : sequence of length m, optional
-        Names of the clusterings; numbers by default.
-    measure : str
-        Name of the measure, for the label of the colour bar.
-    ax : matplotlib Axes, optional
-        The axes to draw on, which are returned; by default those of a new figure.
-
-    Examples
-    --------
-    >>> import liftcluster as lc
-    >>> partitions = {"mine": [0, 0, 1, 1], "yours": [0, 1, 1, 1]}
-    >>> D = lc.distance_matrix(partitions, measure="rand")
-    >>> ax = lc.plot.distances(D, partitions, measure="rand")
-    >>> [text.get_text() for text in ax.texts]
-    ['0.00', '0.50', '0.50', '0.00']
-    """
-    D = _square_matrix(D)
-    labels = clustering_names(names, len(D))
-    ax = new_axes() if ax is None else ax
-    image = ax.imshow(D, cmap="cividis", vmin=0, vmax=max(float(np.nanmax(D)), 1e-12))
-    if len(D) <= _MAX_WITH_NUMBERS:
-        middle = np.nanmax(D) / 2
-        for i, j in np.ndindex(D.shape):
-            write_in_cell(ax, i, j, f"{D[i, j]:.2f}", light=D[i, j] > middle)
-    set_ticks(ax.xaxis, labels, slanted=True)
-    set_ticks(ax.yaxis, labels)
-    ax.figure.colorbar(image, ax=ax, label=f"{short_name(measure)} distance")
-    return ax
-
-
-def clusterings_map(D: Any, names: Sequence[Any] | None = None, *, ax: Any = None) -> Any:
-    """Clusterings as points in the plane, by multidimensional scaling of their distances.
-
-    The title shows the stress, which is zero if the distances in the plane are exact.
-
-    Parameters
-    ----------
-    D, names, ax
-        As for :func:`distances`.
-
-    Examples
-    --------
-    >>> import liftcluster as lc
-    >>> ax = lc.plot.clusterings_map([[0.0, 0.5], [0.5, 0.0]], ["mine", "yours"])
-    >>> ax.get_title()
-    'stress 0.000'
-    """
-    D = _square_matrix(D)
-    Z, stress = embed_distances(D)
-    ax = new_axes() if ax is None else ax
-    ax.scatter(Z[:, 0], Z[:, 1], s=60, color=BLUE, zorder=2)
-    middle = (Z[:, 0].min() + Z[:, 0].max()) / 2
-    for (x, y), name in zip(Z, clustering_names(names, len(D)), strict=True):
-        offset, align = (7, "left") if x <= middle else (-7, "right")  # towards the middle
-        ax.annotate(name, (x, y), xytext=(offset, 5), textcoords="offset points", ha=align)
-    ax.margins(0.25)
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.set(xlabel="distance", ylabel="distance", title=f"stress {stress:.3f}")
-    return ax
+_MOST_ROWS = 40  # clusters of the inputs that are named one by one in a composition
 
 
 def flow(found: Comparison, *, colours: Any = None, ax: Any = None) -> Any:
     """The transport plan as bands from the clusters of one partition to those of the other.
 
-    The width of a band is its share of the mass; its opacity grows with the distance.
+    The width of a band is its share of the mass; its opacity grows with the distance. Clusters
+    are named where there is room, the largest first.
 
     Parameters
     ----------
@@ -145,11 +74,13 @@ def flow(found: Comparison, *, colours: Any = None, ax: Any = None) -> Any:
     3
     """
     masses, D, names = _transport_plan(found)
-    ax = new_axes() if ax is None else ax
+    most = max(masses.shape)
+    ax = new_axes(rows=most) if ax is None else ax
     sizes = masses.sum(axis=1), masses.sum(axis=0)
-    left = _stacked(sizes[0], np.arange(len(sizes[0])))
+    gap = min(0.01, 0.3 / most)
+    left = _stacked(sizes[0], np.arange(len(sizes[0])), gap)
     mean_source = (left + sizes[0] / 2) @ masses / np.maximum(sizes[1], 1e-12)
-    right = _stacked(sizes[1], np.argsort(mean_source, kind="stable"))  # few bands cross
+    right = _stacked(sizes[1], np.argsort(mean_source, kind="stable"), gap)  # few bands cross
     palettes = _palettes(masses, colours)
     start, end = left.copy(), right.copy()
     x = np.linspace(0, 1, 40)
@@ -163,14 +94,19 @@ def flow(found: Comparison, *, colours: Any = None, ax: Any = None) -> Any:
         end[j] += masses[i, j]
     for side, bottoms in enumerate((left, right)):
         ax.bar(side, sizes[side], width=0.05, bottom=bottoms, color=palettes[side])
-        text_x, align = ((-0.05, "right"), (1.05, "left"))[side]
-        for bottom, size, name in zip(bottoms, sizes[side], names[side], strict=True):
-            if size > 0.01:
-                ax.text(text_x, bottom + size / 2, f"{name}  {size:.0%}", ha=align, va="center")
-    ax.set_xticks([0, 1], [short_name(name) for name in found.names])
+    a, b = (short_name(name) for name in found.names)
+    ax.set_xticks([0, 1], [a, b])
     ax.invert_yaxis()
-    ax.set(xlim=(-0.45, 1.45), yticks=[], title="share of the mass")
+    ax.set(xlim=(-0.45, 1.45), yticks=[])
+    ax.set_title(f"what became of the clusters of {a} in {b}\n(shares of the mass)", fontsize=10)
     ax.spines[:].set_visible(False)
+    font = 9 if most <= 20 else 7
+    for side, bottoms in enumerate((left, right)):
+        text_x, align = ((-0.05, "right"), (1.05, "left"))[side]
+        heights = bottoms + sizes[side] / 2
+        for i in names_that_fit(ax, heights, sizes[side], font):
+            text = f"{names[side][i]}  {sizes[side][i]:.0%}"
+            ax.text(text_x, heights[i], text, ha=align, va="center", fontsize=font)
     return ax
 
 
@@ -182,13 +118,16 @@ def points(
     Parameters
     ----------
     X : (n, d) array-like
-        The points, drawn by their two principal components if d > 2.
+        The points.
     by : labels, memberships, Partition, Consensus, Comparison, or (n,) floats
         A clustering or a consensus colours by cluster, with noise in grey; a comparison by where
         its two clusterings differ (:meth:`Comparison.witness`); real numbers, such as the
         ``confidence`` of a consensus, by value (integers are labels).
-    view : (n, 2) array-like, optional
-        Coordinates to draw the points at, instead of X.
+    view : "pca", "neighbours" or (n, 2) array-like, optional
+        The plane: two principal components, an embedding that keeps neighbours together (in which
+        sizes of groups and distances between them mean nothing), or coordinates. By default X if
+        d ≤ 2; the neighbour embedding if two components explain less than 80 % of the variance of
+        100 to 20,000 points; else two principal components.
     label : str, optional
         Title of the legend or label of the colour bar.
     ax : matplotlib Axes, by default those of a new figure
@@ -222,6 +161,9 @@ def points(
 def composition(found: Consensus, *, ax: Any = None) -> Any:
     """The clusters of a consensus as a heat map of their shares of the input clusters.
 
+    The clusters of each input are in the order of the clusters of the consensus that they are
+    mostly in. Of more than 40, the inputs are named, and not each of their clusters.
+
     Parameters
     ----------
     found : Consensus
@@ -238,14 +180,27 @@ def composition(found: Consensus, *, ax: Any = None) -> Any:
     rows = [(name, cluster) for name, p in found.inputs.items() for cluster in p.names]
     share_of = [{part[:2]: part[2] for part in parts} for parts in found.composition]
     shares = np.array([[column.get(row, 0.0) for column in share_of] for row in rows])
-    ax = new_axes() if ax is None else ax
-    image = ax.imshow(shares, cmap="cividis", vmin=0, vmax=1, aspect="auto")
-    for edge in np.cumsum([p.k for p in found.inputs.values()])[:-1]:
-        ax.axhline(edge - 0.5, color="white", lw=2)
-    set_ticks(ax.xaxis, [short_name(name) for name in found.partition.names])
-    set_ticks(ax.yaxis, [short_name(f"{name}: {cluster}", 24) for name, cluster in rows])
-    ax.set(xlabel="clusters of the consensus", ylabel="clusters of the inputs")
+    number = np.repeat(np.arange(len(found.inputs)), [p.k for p in found.inputs.values()])
+    places = np.lexsort((-shares.max(axis=1), shares.argmax(axis=1), number))
+    many = len(rows) > _MOST_ROWS
+    ax = new_axes(rows=min(len(rows), 2 * len(found.inputs))) if ax is None else ax
+    style = {"cmap": "cividis", "vmin": 0, "vmax": 1, "interpolation": "nearest"}
+    image = ax.imshow(shares[places], aspect="auto", **style)
+    edges = np.searchsorted(number, np.arange(len(found.inputs) + 1))
+    for edge in edges[1:-1]:
+        ax.axhline(edge - 0.5, color="white", lw=0.5 if many else 2)
+    ax.set(
+        xlabel="clusters of the consensus", ylabel="inputs" if many else "clusters of the inputs"
+    )
+    ax.set_title("where the clusters of the inputs are in the consensus", fontsize="medium")
     ax.figure.colorbar(image, ax=ax, label="share of the input's cluster")
+    if many:
+        middles = (edges[1:] + edges[:-1] - 1) / 2
+        fit_ticks(ax.yaxis, [short_name(name, 24) for name in found.inputs], middles)
+    else:
+        pairs = [(short_name(name, 16), short_name(cluster, 10)) for name, cluster in rows]
+        fit_ticks(ax.yaxis, [": ".join(pairs[i]) for i in places])
+    fit_ticks(ax.xaxis, [short_name(name) for name in found.partition.names])
     return ax
 
 
@@ -294,17 +249,17 @@ def plan(found: Comparison, *, ax: Any = None) -> Any:
     ['25.0%', '25.0%', '50.0%']
     """
     masses, D, names = _transport_plan(found)
-    ax = new_axes() if ax is None else ax
+    ax = new_axes(*masses.shape) if ax is None else ax
     shown = np.ma.masked_where(masses <= 0.0005, D)
-    image = ax.imshow(shown, cmap="cividis", vmin=0, vmax=_MAX_DISTANCE, aspect="auto")
-    for i, j in np.argwhere(~np.ma.getmaskarray(shown)):
-        write_in_cell(ax, i, j, f"{masses[i, j]:.1%}", light=D[i, j] > _MAX_DISTANCE / 2)
-    set_ticks(ax.xaxis, names[1], slanted=max(map(len, names[1])) > 4)
-    set_ticks(ax.yaxis, names[0])
+    image = ax.imshow(shown, aspect="auto", **distance_scale(shown))
     a, b = (short_name(name) for name in found.names)
     ax.set(xlabel=f"clusters of {b}", ylabel=f"clusters of {a}")
     ax.set_title("share of the mass\nfrom row to column", fontsize="medium")
     ax.figure.colorbar(image, ax=ax, label="distance between the clusters")
+    fit_ticks(ax.yaxis, names[0])
+    fit_ticks(ax.xaxis, names[1])
+    flows = np.argwhere(~np.ma.getmaskarray(shown))
+    write_numbers(ax, {(i, j): f"{masses[i, j]:.1%}" for i, j in flows}, image.norm.vmax / 2 < D)
     return ax
 
 
@@ -334,13 +289,6 @@ def curve(found: Curve, *, ax: Any = None) -> Any:
     return ax
 
 
-def _square_matrix(D: Any) -> FloatArray:
-    D = np.asarray(D, dtype=np.float64)
-    if D.ndim != 2 or D.shape[0] != D.shape[1]:
-        raise ValueError(f"D must be a square matrix of distances, got shape {D.shape}")
-    return D
-
-
 def _is_real(by: Any) -> bool:
     """Whether ``by`` is a vector of floats that are not all integers, which would be labels."""
     values = np.asarray(None if hasattr(by, "memberships") else by)
@@ -368,7 +316,7 @@ def _palettes(masses: FloatArray, given: Any) -> list[list[Any]]:
     return found
 
 
-def _stacked(sizes: FloatArray, order: Any, gap: float = 0.01) -> FloatArray:
+def _stacked(sizes: FloatArray, order: Any, gap: float) -> FloatArray:
     """Lower ends of bars that are stacked in the given order."""
     ends = np.empty(len(sizes))
     ends[order] = np.concatenate([[0.0], np.cumsum(sizes[order] + gap)[:-1]])

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..comparison.resampling.choosing import Choice, show
 from ..comparison.resampling.result import STABLE, UNSTABLE, Stability
-from .drawing import BLUE, ORANGE, new_axes, set_ticks, short_name
+from .drawing import BLUE, ORANGE, new_axes, short_name
+from .labels import fit_ticks
 
 _LOW = -0.25  # values below are drawn there
 
@@ -30,8 +31,9 @@ def stability(found: Stability, *, ax: Any = None) -> Any:
     >>> lc.plot.stability(lc.stability(X, runs, rng=0)).get_ylabel()
     'stability'
     """
-    ax = new_axes() if ax is None else ax
     order = np.argsort(-found.clusters, kind="stable")
+    ax = new_axes(columns=len(order)) if ax is None else ax
+    wide = min(300.0, 300 * (20 / len(order)) ** 2)  # area of the marks of the means
     rng = np.random.default_rng(0)  # spreads the points of a cluster
     for place, i in enumerate(order):
         values = np.maximum(found.replicates[:, i], _LOW)
@@ -39,19 +41,19 @@ def stability(found: Stability, *, ax: Any = None) -> Any:
             place + rng.uniform(-0.2, 0.2, len(values)), values, s=12, color=BLUE, alpha=0.4, lw=0
         )
     means = np.maximum(found.clusters[order], _LOW)
-    ax.scatter(np.arange(len(order)), means, marker="_", s=300, color=ORANGE, lw=2.5, zorder=3)
+    ax.scatter(np.arange(len(order)), means, marker="_", s=wide, color=ORANGE, lw=2.5, zorder=3)
     for level, word in ((STABLE, "stable"), (UNSTABLE, "unstable below")):
         ax.axhline(level, color="#9aa2ae", lw=0.8, ls="--", zorder=0)
         ax.text(len(order) - 0.45, level, f" {word}", va="center", fontsize=8, color="#5a6270")
     ax.axhline(0, color="#5a6270", lw=0.8, zorder=0)
     ax.text(len(order) - 0.45, 0, " no structure", va="center", fontsize=8, color="#5a6270")
-    set_ticks(ax.xaxis, [short_name(found.reference.names[i]) for i in order], slanted=True)
     ax.set(
         xlim=(-0.6, len(order) - 0.4),
         ylim=(_LOW - 0.05, 1.05),
         ylabel="stability",
         title=f"stability of the clusters, whole: {found.score:.2f}",
     )
+    fit_ticks(ax.xaxis, [short_name(found.reference.names[i]) for i in order])
     return ax
 
 
@@ -83,9 +85,9 @@ def choice(found: Choice, *, ax: Any = None) -> Any:
         for s in found.settings
     ]
     first = found.settings[0]
-    set_ticks(ax.xaxis, [short_name(v) for v in values], slanted=not isinstance(first, dict))
     ax.set(ylabel="stability above structureless data")
     if isinstance(first, dict) and len(first) == 1:
         ax.set_xlabel(short_name(next(iter(first)), 40))
     ax.legend()
+    fit_ticks(ax.xaxis, [short_name(v) for v in values])
     return ax

@@ -11,6 +11,7 @@ from .._util.typing import FloatArray
 from ..comparison.resampling.resolutions import ResolutionTree
 from ..partitions.partition import Partition
 from .drawing import new_axes, short_name
+from .labels import fit_ticks, outline
 from .tree_layout import drawn_flows, order_rows, place_rows
 
 _LEAST_SIZE = 0.3  # diameter relative to the largest: smaller ones would have no visible colour
@@ -57,21 +58,24 @@ def resolution_tree(found: ResolutionTree, *, ax: Any = None) -> Any:
     _draw_nodes(ax, places, sizes, found.stabilities)
     for y, (p, x, d) in enumerate(zip(partitions, places, sizes, strict=True)):
         _write_names(ax, _names(p), x, y, d, found.stabilities[y], row)
-    ax.set_yticks(range(len(partitions)), [short_name(name) for name in found.runs])
     ax.tick_params(axis="y", length=0)
     ax.set_xticks([])
     ax.set_xlabel("area, width: mass;  darkness of edges: distance", fontsize=8, color=_INK)
+    ax.set_title(f"clusters of {len(partitions)} runs, and what becomes of them", fontsize="medium")
     ax.spines[:].set_visible(False)
+    fit_ticks(ax.yaxis, [short_name(name) for name in found.runs])
     return ax
 
 
 def _new_axes(partitions: list[Partition]) -> Any:
     """Axes with room for the names of the clusters of the widest row, within limits."""
-    ax = new_axes()
+    ax, m = new_axes(), len(partitions)
     letter = _LETTER * _FONTS[-1]
     widest = max(p.k * max(24.0, 6 + letter * max(map(len, _names(p)))) for p in partitions)
-    width, height = 1.5 * widest / 72, 0.5 + 0.75 * len(partitions)
-    ax.figure.set_size_inches(np.clip(width, 6.4, 16), np.clip(height, 3.6, 12))
+    width, height = 1.5 * widest / 72, 0.5 + 0.75 * m
+    ax.figure.set_size_inches(
+        np.clip(width, 6.4, 16), np.clip(height, 3.6, max(12, min(0.2 * m, 24)))
+    )
     return ax
 
 
@@ -202,7 +206,7 @@ def _write_names(
             va=align[1],
         )
         if not inside[i]:
-            _outline(text)
+            outline(text)
 
 
 def _place_outside(
@@ -226,10 +230,3 @@ def _fit_in_row(x: FloatArray, left: FloatArray, right: FloatArray) -> bool:
     """Whether the intervals from x − left to x + right are disjoint."""
     order = np.argsort(x)
     return bool(((x + right)[order][:-1] <= (x - left)[order][1:]).all())
-
-
-def _outline(text: Any) -> None:
-    """White around text that may lie on edges."""
-    from matplotlib.patheffects import withStroke
-
-    text.set_path_effects([withStroke(linewidth=2, foreground="white")])

@@ -91,8 +91,11 @@ def make_report(
         As for :func:`liftcluster.represent`. They also apply to the consensus, but
         ``bandwidth="median"`` leaves it to its default: it is made at a quarter of the median, and
         judged, like all clusterings here, at the median.
-    view : (n, 2) array-like, optional
-        Coordinates to plot the points at; by default X if d = 2, else principal components.
+    view : "pca", "neighbours" or (n, 2) array-like, optional
+        The plane of the plots of points: two principal components, an embedding that keeps
+        neighbours together, or coordinates such as those of UMAP. By default X if d ≤ 2; the
+        neighbour embedding if two components explain less than 80 % of the variance of 100 to
+        20,000 points; else two principal components. The page says which.
     title : str, optional
         Title of the page.
     rng : int, Generator or None
@@ -156,9 +159,10 @@ def report_about(
     named = _named_partitions(partitions, weights)
     first, n = next((f"the clustering {name!r}", p.n) for name, p in named.items())
     projected = project_points(X, view)  # before as_points, which drops column names
-    check_same_length(n, len(projected.coordinates), first, "X" if view is None else "view")
+    from_points = view is None or isinstance(view, str)
+    check_same_length(n, len(projected.coordinates), first, "X" if from_points else "view")
     given = X
-    if view is None or hasattr(X, "columns"):
+    if from_points or hasattr(X, "columns"):
         X = as_points(X)
     if X is not None:
         check_same_length(n, len(X), first, "X")

@@ -14,11 +14,10 @@ from ..._util.version import __version__
 from ...comparison.comparison import Comparison
 from ...comparison.measures.registry import MEASURES
 from ..drawing import COLOURS, match_colours
-from ..layout import embed_distances
+from ..layout import embed_distances, order_by_similarity
 from .columns import pack_table
 from .levels import pack_codes
 from .packing import pack, quantise
-from .similarity import similarity_order
 from .summary import Results
 from .trust import trust_data
 
@@ -35,7 +34,7 @@ def page_data(results: Results) -> dict[str, Any]:
         "palette": list(COLOURS),
         "measures": _measures(results),
         "pairs": [_pair(pair, comparison, results) for pair, comparison in results.pairs.items()],
-        "order": similarity_order(results.matrices["lift_emd"].values).tolist(),
+        "order": order_by_similarity(results.matrices["lift_emd"].values).tolist(),
         "map": {"coordinates": coordinates.tolist(), "stress": stress},
         "consensus": _consensus(results),
         "trust": trust_data(results.trust, results.partitions),
