@@ -18,6 +18,7 @@ from ..io import InputError, check_target
 from . import options as o
 from .application import EXIT_CODES
 from .application import app as app
+from .drifting import drift_command
 from .pair_commands import PAIR_COMMANDS
 from .provenance import run_rows
 from .reading import View, about_points, check_out, files_read, plane_of, read_input
@@ -176,11 +177,9 @@ def consensus_command(
         print(f"liftcluster: {hint}", file=sys.stderr)
 
 
-for _name, _command in (PAIR_COMMANDS | TRUST_COMMANDS).items():
+_OTHERS = {"drift": drift_command, "summarise": summarise_command}
+for _name, _command in (PAIR_COMMANDS | TRUST_COMMANDS | _OTHERS).items():
     app.command(_name, epilog=EXIT_CODES)(_command)
-
-
-app.command("summarise", epilog=EXIT_CODES)(summarise_command)
 
 
 @app.command("report", epilog=EXIT_CODES)

@@ -1,4 +1,4 @@
-"""The commands about trust in clusterings: stability, choose, tree and drift.
+"""The commands about trust in clusterings: stability, choose and tree.
 
 As in `commands`, the library is imported when they run.
 """
@@ -13,7 +13,6 @@ import typer
 
 from ..io import InputError, check_target
 from . import options as o
-from .drifting import drift_command
 from .provenance import run_rows
 from .reading import (
     View,
@@ -242,7 +241,6 @@ TRUST_COMMANDS: dict[str, Callable[..., None]] = {
     "stability": stability_command,
     "choose": choose_command,
     "tree": tree_command,
-    "drift": drift_command,
 }
 
 
