@@ -23,7 +23,12 @@ import liftcluster as lc
 from liftcluster.cli.demo import run_demo
 
 IMAGES = Path(__file__).parent / "images"
-WIDTH, HEIGHT, MIDDLE = 1100, 2250, 976
+WIDTH, HEIGHT = 1100, 2600
+# Where the first cards end, and the plots of the points.
+EDGES = """
+const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+return [box('.card:has(#h-flow)').top - 10, box('#panels').bottom + 16].map(Math.round);
+"""
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
 
 
@@ -83,10 +88,11 @@ def make_report_image(folder: Path) -> None:
     with browser(WIDTH, HEIGHT) as driver:
         driver.get(page.as_uri())
         driver.execute_script("page.choose({ first: 0, second: 4 })")
+        middle, end = driver.execute_script(EDGES)
         driver.save_screenshot(str(shot))
     whole = Image.open(shot).convert("RGB")
     save(
-        side_by_side([whole.crop((0, 0, WIDTH, MIDDLE)), whole.crop((0, MIDDLE, WIDTH, HEIGHT))]),
+        side_by_side([whole.crop((0, 0, WIDTH, middle)), whole.crop((0, middle, WIDTH, end))]),
         "report.png",
     )
 

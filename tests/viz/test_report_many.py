@@ -201,6 +201,16 @@ def test_the_summary_names_the_groups_of_like_clusterings():
     assert sentence.endswith("; mixed stands apart.")
 
 
+def test_clusterings_without_groups_leave_the_two_that_are_most_alike():
+    rng = np.random.default_rng(0)
+    runs = {name: rng.integers(4, size=40) for name in "abcd"}
+    page = lc.make_report(runs, LINE, bandwidth=2.0, rng=0)
+    D = np.array(page.to_dict()["measures"]["lift_emd"]["values"])
+    assert all(len(group) == 1 for group in similar_groups(D))
+    i, j = min(itertools.combinations(range(4), 2), key=lambda pair: D[pair])
+    assert page.summary[1] == f"Most alike are {'abcd'[i]} and {'abcd'[j]} ({D[i, j]:.3f})."
+
+
 def test_long_lists_of_names_are_short_in_the_summary():
     halves = {f"run {i}": np.roll(HALVES, i % 2) for i in range(30)}
     sentence = lc.make_report({**halves, "odd": np.tile([0, 1], 20)}, LINE, rng=0).summary[1]

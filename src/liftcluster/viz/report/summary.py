@@ -141,7 +141,7 @@ def _alike(D: FloatArray, names: list[Name]) -> list[Sentence]:
     groups = similar_groups(D)
     several = [group for group in groups if len(group) > 1]
     alone = [int(group[0]) for group in groups if len(group) == 1]
-    if m < 4 or len(groups) > _MAX_GROUPS:
+    if m < 4 or len(groups) > _MAX_GROUPS or not several:
         i, j = np.triu_indices(m, 1)
         near = int(D[i, j].argmin())
         return [

@@ -57,7 +57,7 @@ function heatmapSvg(state) {
   const order = orderOf(state), m = order.length, { values } = DATA.measures[state.measure];
   const top = Math.max(...values.flat().filter((v) => v !== null), 1e-12);
   const cell = m > 40 ? 12 : m > 12 ? 24 : 48, size = Math.min(13, cell - 2), names = order.map((i) => fitText(labelOf(i), 150, size));
-  const room = Math.max(...names.map((name) => widthOf(name, size))) + 10, width = room + m * cell + 8, height = room + m * cell + 30;
+  const room = Math.max(...names.map((name) => widthOf(name, size))) + 10, width = room + Math.max(m * cell + 8, 126 + widthOf(displayName(state.measure) + " 0.000", 11) + 12), height = room + m * cell + 30;
   const text = (content, attributes) => { const made = svgElement("text", { fill: css(inkColour()), "font-size": size, ...attributes }); made.textContent = content; return made; };
   const parts = names.flatMap((name, r) => [
     text(name, { x: room - 6, y: room + (r + 0.5) * cell + size * 0.35, "text-anchor": "end" }),
@@ -109,20 +109,22 @@ function savePlots() {
   const canvas = element("canvas", { width, height }), pen = canvas.getContext("2d");
   pen.fillStyle = css(backgroundColour());
   pen.fillRect(0, 0, width, height);
-  let left = gap;
+  let left = gap, used = 0;
   page.panels.forEach((panel) => {
     pen.save();
     pen.translate(left, gap);
     pen.scale(ratio, ratio);
-    drawPlotText(pen, panel, panel.canvas.width / ratio, panel.canvas.height / ratio, rows);
+    used = Math.max(used, drawPlotText(pen, panel, panel.canvas.width / ratio, panel.canvas.height / ratio, rows));
     pen.restore();
     pen.drawImage(panel.canvas, left, gap + line);
     left += panel.canvas.width + gap;
   });
-  canvas.toBlob((blob) => saveFile("points.png", blob), "image/png");
+  const kept = element("canvas", { width, height: height - (rows - used) * line });
+  kept.getContext("2d").drawImage(canvas, 0, 0);
+  kept.toBlob((blob) => saveFile("points.png", blob), "image/png");
 }
 
-/* The title above a plot and its legend below, in up to some rows. */
+/* The title above a plot and its legend below, in up to some rows, whose number is returned. */
 function drawPlotText(pen, { coloured }, width, height, rows) {
   const say = (text, x, y) => { pen.fillStyle = css(inkColour()); pen.fillText(text, x, y); };
   pen.font = "13px system-ui, sans-serif";
@@ -133,14 +135,14 @@ function drawPlotText(pen, { coloured }, width, height, rows) {
     say(coloured.low, 0, below);
     for (let s = 0; s < 100; s++) { pen.fillStyle = css(ramp(coloured.ramp, s / 99)); pen.fillRect(start + s, below - 9, 1.5, 9); }
     say(coloured.high, start + 108, below);
-    return;
+    return 1;
   }
   const { clusters, colours } = CLUSTERINGS[coloured.clustering];
   let [x, row] = [0, 0];
   for (let c = 0; c < clusters.length; c++) {
     const name = fitText(clusters[c], 120, 13), needed = 30 + widthOf(name, 13);
     if (x && x + needed > width) [x, row] = [0, row + 1];
-    if (row >= rows - 1) { say("and " + count(clusters.length - c) + " more", x, below + 20 * row); return; }
+    if (row >= rows - 1) { say("and " + count(clusters.length - c) + " more", x, below + 20 * row); break; }
     pen.save();
     pen.translate(x, below + 20 * row - 11);
     pen.fillStyle = css(clusterColour(colours[c]));
@@ -149,4 +151,5 @@ function drawPlotText(pen, { coloured }, width, height, rows) {
     say(name, x + 17, below + 20 * row);
     x += needed;
   }
+  return row + 1;
 }

@@ -18,7 +18,8 @@ function fill(id, headings, rows, caption, limit = Infinity) {
   })));
   const title = caption ? [element("caption", { className: "hint", textContent: caption })] : [];
   byId(id).replaceChildren(...title, element("thead", {}, head), element("tbody", {}, ...body));
-  TABLES.set(id, { headings: headings.map((text) => text.replace(/^[#…]/, "")), rows: rows.map(({ cells }) => cells.map(cellValue)) });
+  const kept = [...headings.keys()].filter((i) => headings[i]);  // bars have no heading
+  TABLES.set(id, { headings: kept.map((i) => headings[i].replace(/^[#…]/, "")), rows: rows.map(({ cells }) => kept.map((i) => cellValue(cells[i]))) });
 }
 
 /* The value of a cell for a file: full names, exact numbers. */

@@ -24,7 +24,7 @@ function drawStability(trust) {
   const rows = order.map((c) => {
     const bar = element("span", { className: "bar" });
     bar.style.width = Math.round(70 * Math.max(c.stability, 0)) + "px";
-    const range = several ? [stabilityText(c.low) + " … " + stabilityText(c.high)] : [];
+    const [low, high] = [c.low, c.high].map(stabilityText), range = several ? [exact("from " + low + " to " + high, low + " … " + high)] : [];
     return { cells: [[swatch(mine.colours[c.cluster]), nameElement(mine.clusters[c.cluster])], exact(c.stability, stabilityText(c.stability)), bar, c.verdict,
       element("span", { textContent: c.fate, dir: "auto" }), exact(c.mass, percent(c.mass)), ...range] };
   });
