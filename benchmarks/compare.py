@@ -3,18 +3,23 @@
 Tables with baselines measured alternately: LiftEMD and CDistance for growing n; set and information
 measures and those of scikit-learn (and genieclust if installed), for labels of several types;
 matrices of many clusterings and loops over their pairs; the fixed cost of each function at n = 100;
-spARI in linear time and the formula over all pairs.
+compare of 178 points and of a column of ids, and a page of many clusterings; spARI in linear time
+and the formula over all pairs.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn import metrics as skl
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
 
 import liftcluster as lc
 from benchmarks.timing import best_times, growth, least_times, machine, peak_memory
@@ -131,6 +136,7 @@ def matrices_against_loops(n: int, m: int, k: int) -> None:
         "rand": skl.rand_score,
         "adjusted_rand": skl.adjusted_rand_score,
         "nmi": skl.normalized_mutual_info_score,
+        "ami": skl.adjusted_mutual_info_score,
     }
     for name, one in loops.items():
         lifts = {"X": X, "rng": 0} if name == "lift_emd" else {}
@@ -177,6 +183,50 @@ def fixed_costs(n: int) -> None:
     unit = next(iter(t.values()))
     for name, seconds in t.items():
         print(f"| {name} | {1e6 * seconds:.0f} | {seconds / unit:.1f} |", flush=True)
+
+
+def whole_calls(n: int, m: int, n_ids: int) -> None:
+    wine = load_wine()
+    Z, truth = StandardScaler().fit_transform(wine.data), wine.target
+    found = KMeans(3, n_init=2, random_state=0).fit_predict(Z)
+    print("\n### compare of two clusterings of wine, 178 points in 13 dimensions, processor time\n")
+    print("| | µs | times adjusted_rand_score |")
+    print("|---|---|---|")
+    jobs: dict[str, Callable[[], object]] = {
+        "scikit-learn adjusted_rand_score": lambda: skl.adjusted_rand_score(truth, found),
+        "compare": lambda: lc.compare(truth, found, Z),
+        "compare, slow measures read": lambda: dict(lc.compare(truth, found, Z).values),
+    }
+    t = least_times(jobs, seconds=0.5)
+    for name, seconds in t.items():
+        ratio = seconds / t["scikit-learn adjusted_rand_score"]
+        print(f"| {name} | {1e6 * seconds:.0f} | {ratio:.1f} |", flush=True)
+    rng = np.random.default_rng(0)
+    y = rng.integers(10, size=n)
+    X = rng.standard_normal((n, 20)) + 1.5 * rng.standard_normal((10, 20))[y]
+    parts = {
+        f"k-means {i}": KMeans(5 + i % 10, n_init=1, max_iter=10, random_state=i).fit_predict(X)
+        for i in range(m)
+    }
+    pairs, few = m * (m - 1) // 2, [parts[f"k-means {i}"] for i in range(1, 6)]
+    start = time.process_time()
+    for other in few:
+        lc.compare(parts["k-means 0"], other, X)
+    loop = (time.process_time() - start) * pairs / len(few)
+    start = time.process_time()
+    lc.make_report(parts, X)
+    page = time.process_time() - start
+    start = time.process_time()
+    lc.compare(np.arange(n_ids), y[:n_ids], X[:n_ids])
+    ids = time.process_time() - start
+    print(f"\n### A page of {m} clusterings of {n:,} points in 20 dimensions, processor time\n")
+    print("| | s | loop / this |")
+    print("|---|---|---|")
+    print(f"| loop of compare over {pairs} pairs (from {len(few)} of them) | {loop:.1f} | 1 |")
+    print(f"| make_report, with stability and witnesses | {page:.1f} | {loop / page:.1f} |")
+    print(
+        f"| compare of {n_ids:,} ids and 10 clusters | {ids:.1f} | {loop / ids:.1f} |", flush=True
+    )
 
 
 def spari_against_all_pairs(quadratic: list[int], linear: list[int]) -> None:
@@ -263,6 +313,7 @@ def main() -> None:
     labels_of_other_types(100_000 if quick else 1_000_000, k=20)
     matrices_against_loops(*((10_000, 10) if quick else (100_000, 100)), k=10)
     fixed_costs(100)
+    whole_calls(*((1000, 5, 800) if quick else (6000, 30, 4506)))
     spari_against_all_pairs(
         [2000] if quick else [5000, 10_000, 20_000],
         [10_000, 100_000] if quick else [100_000, 1_000_000, 10_000_000],

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._util.arrays import add_up
 from ..._util.typing import Array, FloatArray, Sparse
 from ..._util.validation import check_same_length
 from ...partitions.partition import Partition
@@ -92,4 +93,4 @@ def _shares(X: Array, partition: Partition) -> tuple[Array, Sparse]:
 
 
 def _masses(R: Sparse) -> FloatArray:
-    return np.asarray(R.sum(axis=0), dtype=np.float64).ravel()
+    return add_up(R.data, R.indices, R.shape[1])

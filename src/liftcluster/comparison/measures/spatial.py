@@ -236,7 +236,8 @@ def _means(placed: Placed, origin: FloatArray, unit: float) -> FloatArray:
         sums = np.zeros((R.shape[1], X.shape[1]))
         for rows in row_blocks(*X.shape):
             # Relative to one of the points: coordinates far from zero keep their digits.
-            sums += R[rows, :].T @ (_in_units(X[rows], unit) - origin)
+            block = R if rows == slice(0, len(X)) else R[rows, :]
+            sums += block.T @ (_in_units(X[rows], unit) - origin)
         return sums / placed.masses[:, None]
 
     return placed.remember((origin.tobytes(), unit), compute)
