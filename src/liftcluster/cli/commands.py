@@ -6,7 +6,7 @@ They import the library when they run, so that help and errors in arguments do n
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -177,7 +177,7 @@ def consensus_command(
         print(f"liftcluster: {hint}", file=sys.stderr)
 
 
-_OTHERS = {"drift": drift_command, "summarise": summarise_command}
+_OTHERS: dict[str, Callable[..., None]] = {"drift": drift_command, "summarise": summarise_command}
 for _name, _command in (PAIR_COMMANDS | TRUST_COMMANDS | _OTHERS).items():
     app.command(_name, epilog=EXIT_CODES)(_command)
 
