@@ -528,10 +528,13 @@ def test_report_is_that_of_the_library_drawn_at_the_basis(cells):
     cells.obsm["X_umap"] = np.random.default_rng(2).normal(size=(60, 3))
     found = lc.anndata.report(cells, ["cell_type", "ward"], consensus=3, rng=0)
     named = {"cell_type": cells.obs["cell_type"], "ward": cells.obs["ward"]}
+    X = cells.obsm["X_pca"]
+    axes = [f"pca {j}" for j in range(1, X.shape[1] + 1)]
     expected = lc.make_report(
         named,
-        cells.obsm["X_pca"],
+        pd.DataFrame(X, cells.obs_names, axes),
         consensus=3,
+        columns=cells.obs.drop(columns=["cell_type", "ward"]),
         rng=0,
         view=pd.DataFrame(cells.obsm["X_umap"][:, :2], columns=["UMAP1", "UMAP2"]),
         title="2 clusterings of 60 cells",

@@ -260,6 +260,7 @@ def report(
         As for :func:`compare`.
     **options
         Options of :func:`liftcluster.make_report`: consensus, title, measures, bandwidth, rng, ...
+        ``columns``, which the page shows of a cell, are the others of ``.obs`` by default.
 
     Returns
     -------
@@ -278,13 +279,16 @@ def report(
     """
     from ..viz.report.build import make_report
 
-    X, _ = points_of(adata, use_rep)
+    X, rep = points_of(adata, use_rep)
     named = partitions_of(adata, keys)
     if basis is not None and "view" in options:
         raise ValueError("basis and view cannot apply together; leave one of them out")
-    # What the page shows of a cell besides its clusters belongs here: columns=adata.obs.
+    axes = (f"{rep.removeprefix('X_')} {j}" for j in range(1, X.shape[1] + 1))
+    names = adata.var_names if rep == "X" else list(axes)
+    points = importlib.import_module("pandas").DataFrame(X, adata.obs_names, names)
     defaults = {
         "view": view_of(adata, basis),
         "title": f"{len(named)} clusterings of {len(X):,} cells",
+        "columns": adata.obs.drop(columns=[key for key in named if key in adata.obs]),
     }
-    return make_report(named, X, **(defaults | options))
+    return make_report(named, points, **(defaults | options))
