@@ -126,7 +126,7 @@ HTMLAnchorElement.prototype.click = function () { window.names = [...(window.nam
 def saved_rows(driver):
     """The rows of the CSV file that the page saved last."""
     text = driver.execute_async_script("window.saved.pop().text().then(arguments[0])")
-    return list(csv.reader(io.StringIO(text, newline="")))
+    return list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
 
 
 def test_each_cluster_is_described_in_words_and_numbers(driver, flowers):
@@ -211,7 +211,8 @@ def test_points_inside_a_loop_are_listed_and_saved(driver, flowers, frame):
     assert "three – 2: 30 (100 %)" in shown
     assert 0xBEC3CC in colours_in(driver, 0)  # the grey of the others
     one(driver, "#selection-save").click()
-    assert driver.execute_script("return window.names") == ["points.csv"]
+    (name,) = driver.execute_script("return window.names")
+    assert name.endswith("points.csv")
     header, *rows = saved_rows(driver)
     assert header[:6] == ["point", "id", "three", "two", "noisy", "consensus"]
     assert header[-5:] == ["age", "height (rounded)", "town", "note", "income"]
@@ -366,10 +367,10 @@ def test_the_file_is_downloaded_under_the_content_security_policy(driver, flower
     driver.execute_script("selectPoints([0, 1, 2], 'chosen')")
     one(driver, "#selection-save").click()
     for _ in range(50):
-        if (tmp_path / "points.csv").exists():
+        if files := list(tmp_path.glob("*points.csv")):
             break
         driver.execute_async_script("setTimeout(arguments[0], 100)")
-    with open(tmp_path / "points.csv", newline="", encoding="utf-8") as file:
+    with open(files[0], newline="", encoding="utf-8") as file:
         assert len(list(csv.reader(file))) == 4
     assert complaints(driver) == []
 

@@ -155,6 +155,16 @@ def test_many_features_and_columns_are_bounded():
     assert table["notes"] == ["The first 30 of 40 columns are shown."]
 
 
+def test_many_points_have_fewer_features_and_columns(monkeypatch):
+    monkeypatch.setattr(module, "MAX_PACKED", 1400)
+    rng = np.random.default_rng(5)
+    labels = {"a": rng.integers(2, size=200), "b": rng.integers(2, size=200)}
+    columns = {f"c{i}": rng.normal(size=200) for i in range(9)}
+    table, _ = table_of(columns, rng.normal(size=(200, 9)), labels)
+    assert [i["group"] for i in table["items"]] == ["feature"] * 7 + ["column"] * 7
+    assert table["notes"] == ["The first 7 of 9 columns are shown."]
+
+
 def test_rare_categories_share_a_colour_and_long_texts_are_left_out(monkeypatch):
     monkeypatch.setattr(module, "MAX_TEXT", 5000)
     rng = np.random.default_rng(3)
@@ -196,8 +206,9 @@ def test_objects_without_coordinates_have_columns_only():
     ("columns", "error", "message"),
     [
         ({"a": [1, 2, 3]}, ValueError, r"columns\['a'\] has 3 values for 4 points"),
-        ({"a": 3}, TypeError, r"columns\['a'\] must have a value for each of the 4 points"),
-        ({"a": "text"}, TypeError, r"columns\['a'\] must have a value"),
+        ({"a": 3}, TypeError, r"columns\['a'\] must be a sequence of 4 values"),
+        ({"a": dict.fromkeys(range(4))}, TypeError, "must be a sequence of 4 values"),
+        ({"a": "text"}, TypeError, r"columns\['a'\] must be a sequence"),
         ({"a": np.zeros((4, 2))}, ValueError, r"columns\['a'\] must be one-dimensional"),
         ({"a": [[], {}, [1], 2]}, TypeError, "must hold numbers, text or categories"),
         ({"a": np.ones(4) * 1j}, TypeError, "must hold numbers, text or categories"),

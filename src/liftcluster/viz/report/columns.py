@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from .levels import inner_range, pack_codes, pack_numbers
 MAX_COLUMNS = 30  # further columns on the page; the others are left out
 MAX_FEATURES = 50  # features that points can be coloured by; of more, the FEWER_FEATURES
 FEWER_FEATURES = 20  # that separate the clusters most
-MAX_PACKED = 5_000_000  # values of features on the page, one byte each
+MAX_PACKED = 2_000_000  # values of features on the page, and of columns: fewer of many points
 MAX_PRECISE = 250_000  # values up to which they have two bytes
 MAX_CATEGORIES = 40  # with a colour each; of more, the most frequent
 MAX_TEXT = 2_000_000  # characters of ids, and of the texts of one column
@@ -65,6 +65,7 @@ def point_table(
     ``names`` are those of the features, by default the columns of a data frame; a column with the
     name of a feature takes its place. ``ids`` are by default the index of a data frame.
     """
+    check_is_array_like(columns, "columns")
     frames = [frame for frame in (X, columns) if _is_frame(frame)]
     found, notes = _further_columns(columns, n)
     if ids is None:
@@ -82,10 +83,7 @@ def point_table(
         features.append(
             Column(own.name, True, "number", own.values) if own and is_number else feature
         )
-    further = list(given.values())
-    if len(further) > MAX_COLUMNS:
-        notes.append(f"The first {MAX_COLUMNS} of {len(further)} columns are shown.")
-    return PointTable(features, further[:MAX_COLUMNS], ids, notes)
+    return PointTable(features, list(given.values()), ids, notes)
 
 
 def _is_frame(obj: Any) -> bool:
@@ -112,7 +110,6 @@ def _features(X: Points, names: Sequence[str] | None) -> list[Column]:
 def _further_columns(columns: Any, n: int) -> tuple[list[Column], list[str]]:
     if columns is None:
         return [], []
-    check_is_array_like(columns, "columns")
     if _is_frame(columns):
         names = list(columns.columns)
     elif isinstance(columns, Mapping):
@@ -144,19 +141,24 @@ def _further_columns(columns: Any, n: int) -> tuple[list[Column], list[str]]:
 
 def _as_column(name: str, values: Any, n: int) -> Column | None:
     """Numbers, categories or texts; None if every value is missing."""
-    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+    length = _length(values)
+    if length is None:
         raise TypeError(
-            f"columns[{name!r}] must have a value for each of the {n} points, got "
+            f"columns[{name!r}] must be a sequence of {n} values, one for each point, got "
             f"{type(values).__name__}"
         )
-    if len(values) != n:
-        raise ValueError(f"columns[{name!r}] has {len(values)} values for {n} points")
+    if length != n:
+        raise ValueError(f"columns[{name!r}] has {length} values for {n} points")
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(object), None)
+    elif not hasattr(values, "dtype"):
+        values = as_objects(list(values))
     found = _as_floats(values, name)
     if found is not None:
         return None if np.isnan(found).all() else Column(name, False, "number", found)
     try:
         codes, labels, counts = encode_labels(values, ())
-    except TypeError:
+    except (TypeError, ValueError):
         raise TypeError(
             f"columns[{name!r}] must hold numbers, text or categories; write others as text"
         ) from None
@@ -172,6 +174,16 @@ def _as_column(name: str, values: Any, n: int) -> Column | None:
     )
 
 
+def _length(values: Any) -> int | None:
+    """The number of values of a sequence; None for anything else."""
+    if isinstance(values, str | bytes | Mapping | Set) or hasattr(type(values), "columns"):
+        return None
+    try:
+        return len(values) if hasattr(values, "__iter__") else None
+    except TypeError:  # sparse matrices, types, arrays without dimensions
+        return None
+
+
 def _texts(labels: Iterable[Any]) -> tuple[str, ...]:
     return tuple(str(label)[:_MAX_LENGTH] for label in labels)
 
@@ -181,10 +193,6 @@ def _as_floats(values: Any, name: str) -> FloatArray | None:
     inner = getattr(values, "values", values)
     if hasattr(inner, "codes") and hasattr(inner, "categories"):
         return None
-    if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(object), None)
-    elif not hasattr(values, "dtype"):
-        values = as_objects(list(values))
     array = to_numpy(values, f"columns[{name!r}]")
     if array.ndim != 1:
         raise ValueError(
@@ -238,9 +246,11 @@ def pack_table(table: PointTable, shown: IntArray, separation: FloatArray) -> di
     best = np.argsort(-np.round(separation, 9), kind="stable")
     count = len(table.features)
     count = FEWER_FEATURES if count > MAX_FEATURES else count
-    count = min(count, max(1, MAX_PACKED // max(len(shown), 1)))
-    kept = np.sort(best[:count])
-    columns = [*(table.features[j] for j in kept), *table.columns]
+    most = max(5, MAX_PACKED // max(len(shown), 1))
+    kept, further = np.sort(best[: min(count, most)]), table.columns[: min(MAX_COLUMNS, most)]
+    columns, notes = [*(table.features[j] for j in kept), *further], list(table.notes)
+    if len(further) < len(table.columns):
+        notes.append(f"The first {len(further)} of {len(table.columns)} columns are shown.")
     few = len(shown) * len(columns) <= MAX_PRECISE
     place = {int(j): i for i, j in enumerate(kept)}
     hover = [place[int(j)] for j in best[:_MAX_HOVER] if int(j) in place]
@@ -251,7 +261,7 @@ def pack_table(table: PointTable, shown: IntArray, separation: FloatArray) -> di
         "n_features": len(table.features),
         "hover": hover,
         "ids": None if table.ids is None else [table.ids[i] for i in shown],
-        "notes": table.notes,
+        "notes": notes,
     }
 
 

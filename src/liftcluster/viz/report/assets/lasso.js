@@ -110,18 +110,18 @@ function selectionAsCsv(rows) {
   const order = unpackOnce(POINTS.order);
   const columns = [["point", (p) => order[p]], ...(TABLE.ids ? [["id", (p) => TABLE.ids[p]]] : []),
     ...CLUSTERINGS.map((c, i) => [c.name, (p) => clusterAt(i, p)]),
-    ...TABLE.items.map((item) => [item.name + (item.kind === "number" && !item.exact ? " (rounded)" : ""), (p) => cellOf(item, p)])];
+    ...TABLE.items.map((item) => [item.name + (item.kind === "number" && !item.exact ? " (rounded)" : ""), (p) => selectedCell(item, p)])];
   const lines = [columns.map(([name]) => csvCell(name)), ...rows.map((p) => columns.map(([, get]) => csvCell(get(p))))];
   return lines.map((cells) => cells.join(",") + "\r\n").join("");
 }
-function cellOf(item, p) {
+function selectedCell(item, p) {
   const level = levelAt(item, p);
   if (level === null) return null;
   if (item.kind !== "number") return item.names[level];
   return item.exact ? numberAt(item, p) : rounded(numberAt(item, p), item.high - item.low, item.top > 255 ? 2000 : 250);
 }
 
-function saveText(name, text) {
+function saveSelection(name, text) {
   const address = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
   const link = element("a", { href: address, download: name });
   link.click();
@@ -134,7 +134,7 @@ function offerList(highlight) { byId("list-highlighted").hidden = highlight === 
 function startSelecting() {
   byId("lasso").addEventListener("click", () => setLooping(!looping));
   byId("list-highlighted").addEventListener("click", () => { selectCluster(page.state.highlight); byId("selection").focus(); });
-  byId("selection-save").addEventListener("click", () => saveText("points.csv", selectionAsCsv(selected.rows)));
+  byId("selection-save").addEventListener("click", () => saveSelection("points.csv", selectionAsCsv(selected.rows)));
   byId("selection-clear").addEventListener("click", () => { selectPoints(null); byId("lasso").focus(); });
   const left = TABLE.n_features - TABLE.features.length;
   const notes = left > 0 ? ["Of " + count(TABLE.n_features) + " features, points can be coloured by the " + TABLE.features.length + " that separate the clusters most."] : [];
