@@ -345,7 +345,8 @@ def test_page_can_be_operated_by_keyboard(driver, iris):
     assert len({stop for stop in stops if "," in stop}) == 1  # the heat map is one stop
     cell = one(driver, "#heatmap button[aria-pressed=true]")
     row, column = map(int, cell.get_attribute("data-cell").split(","))
-    cell.send_keys(Keys.ARROW_UP if row else Keys.ARROW_DOWN)
+    at_top = driver.execute_script("return arguments[0].closest('tr').sectionRowIndex === 0", cell)
+    cell.send_keys(Keys.ARROW_DOWN if at_top else Keys.ARROW_UP)
     moved = focused("return document.activeElement.dataset.cell")
     assert moved != f"{row},{column}"
     driver.switch_to.active_element.send_keys(Keys.ENTER)
@@ -543,9 +544,13 @@ def test_printing_shows_everything_in_light_colours(driver, iris):
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     ground = driver.execute_script("return getComputedStyle(document.body).backgroundColor")
     position = one(driver, "#chooser").value_of_css_property("position")
+    cut = driver.execute_script(
+        "return [...document.querySelectorAll('.scroll')].filter((area) => getComputedStyle(area).maxHeight !== 'none').length"
+    )
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert ground == "rgb(255, 255, 255)"
     assert position == "static"
+    assert cut == 0
     open_page(driver, iris, scheme="dark")
     driver.execute_script("dispatchEvent(new Event('beforeprint'))")
     assert 0xFFFFFF in colours_in(driver, point_plots(driver)[0])
