@@ -137,6 +137,17 @@ def test_of_many_points_a_sample_is_embedded(monkeypatch):
     assert (others.max(axis=0) <= embedded.max(axis=0)).all()
 
 
+def test_a_point_between_two_groups_is_placed_in_the_nearer_one():
+    rng = np.random.default_rng(0)
+    near = np.vstack([rng.random((8, 2)), rng.uniform((30, 0), (31, 1), (7, 2))])
+    weights = np.linspace(1, 0.5, 15)
+    found = neighbours._attracted(near[None], weights[None])[0]
+    assert (found > 0).all()
+    assert (found < [2, 1]).all()  # the mean is at 13
+    pull = weights / (1 + ((near - found) ** 2).sum(axis=1))
+    np.testing.assert_allclose(pull @ (near - found), 0, atol=1e-6)  # no force is left
+
+
 def test_the_default_depends_on_the_variance_of_two_components_and_on_n():
     digits, iris = load_digits().data[:120], load_iris().data
     for X, is_embedded in [(digits, True), (digits[:90], False), (iris, False)]:

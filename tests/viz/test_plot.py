@@ -175,6 +175,14 @@ def test_points_are_coloured_by_cluster_with_noise_in_grey():
     assert "of variance" in ax.get_xlabel()
 
 
+def test_an_embedding_has_no_numbers_on_its_axes():
+    rng = np.random.default_rng(0)
+    for view, has_numbers in (("neighbours", False), ("pca", True), (X[:, :2], True)):
+        ax = drawn(lc.plot.points(X + rng.normal(size=X.shape), PAIR[0], view=view))
+        assert bool(len(ax.get_xticks())) == has_numbers
+        assert (ax.get_xlabel() == "embedding 1") != has_numbers
+
+
 def test_more_clusters_than_colours_get_other_markers():
     labels = np.arange(150) % 20
     ax = drawn(lc.plot.points(X, labels))

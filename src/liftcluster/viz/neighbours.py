@@ -21,6 +21,7 @@ _EARLY, _LATE = 60, 200  # steps
 _EARLY_EXAGGERATION, _EXAGGERATION = 12.0, 1.5
 _MOMENTUM = 0.5, 0.8
 _LONGEST_STEP = 5.0
+_PLACING = 20  # steps of the points that are not in the sample
 _SPACING = 0.5  # of the grid; the forces are smooth on the scale of 1
 _MAX_GRID = 384  # nodes in a row; larger pictures have wider spacing
 
@@ -40,9 +41,10 @@ def embed_neighbours(X: Array) -> FloatArray | None:
     repulsion is a convolution, which is computed on a grid by the fast Fourier transform, so that
     a step takes linear time and nothing is random (Linderman et al.).
 
-    Of more than 20,000 points a sample is embedded; the others are placed at the weighted mean of
-    their neighbours in the sample. Neighbours are searched in 50 principal components of the
-    sample if there are more dimensions. Points in the same place stay there.
+    Of more than 20,000 points a sample is embedded; the others start at their nearest neighbour in
+    the sample and go where the attraction of the 15 nearest takes them, a weighted mean that
+    neighbours in other groups have little part in. Neighbours are searched in 50 principal
+    components of the sample if there are more dimensions. Points in the same place stay there.
 
     Parameters
     ----------
@@ -221,7 +223,7 @@ def _charges(Z: Array) -> Array:
 def _place_others(
     points: Array, Z: Array, X: Array, project: Callable[[Array], Array]
 ) -> FloatArray:
-    """The weighted mean of the coordinates of each point's neighbours among those embedded."""
+    """Coordinates of all points among their neighbours that are embedded."""
     from sklearn.neighbors import NearestNeighbors
 
     index = NearestNeighbors(n_neighbors=NEIGHBOURS).fit(points)
@@ -229,6 +231,14 @@ def _place_others(
     for rows in row_blocks(len(X), 8 * X.shape[1]):
         distances, near = index.kneighbors(project(X[rows]))
         squares = (distances / np.maximum(distances[:, :1], 1e-30)) ** 2
-        weights = np.exp(1 - squares)
-        found[rows] = np.einsum("ij,ijk->ik", weights, Z[near]) / weights.sum(axis=1)[:, None]
+        found[rows] = _attracted(Z[near].astype(np.float64), np.exp(1 - squares))
+    return found
+
+
+def _attracted(Z: FloatArray, weights: FloatArray) -> FloatArray:
+    """Where attraction alone takes points from the first of their neighbours Z (n, K, 2)."""
+    found = Z[:, 0]
+    for _ in range(_PLACING):
+        pull = weights / (1 + ((Z - found[:, None]) ** 2).sum(axis=2))  # p q
+        found = np.einsum("ij,ijk->ik", pull, Z) / pull.sum(axis=1)[:, None]
     return found

@@ -154,6 +154,8 @@ def points(
             raise ValueError(f"X has {len(Z)} points, but by has {partition.n} labels")
         scatter_clusters(ax, Z, partition, label)
     ax.set(xlabel=short_name(projected.axes[0], 40), ylabel=short_name(projected.axes[1], 40))
+    if projected.note:  # an embedding, whose coordinates mean nothing
+        ax.set(xticks=[], yticks=[])
     return ax
 
 
