@@ -139,7 +139,7 @@ def test_of_many_points_a_sample_is_embedded(monkeypatch):
 
 def test_a_point_between_two_groups_is_placed_in_the_nearer_one():
     rng = np.random.default_rng(0)
-    near = np.vstack([rng.random((8, 2)), rng.random((7, 2)) + np.array([30, 0])])
+    near = np.vstack([rng.random((8, 2)), rng.uniform((30, 0), (31, 1), (7, 2))])
     weights = np.linspace(1, 0.5, 15)
     found = neighbours._attracted(near[None], weights[None])[0]
     assert (found > 0).all()
