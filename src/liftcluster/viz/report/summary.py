@@ -228,10 +228,11 @@ def _short(name: Any, max_length: int = 40) -> str:
 
 def isolated(names: Iterable[Any]) -> tuple[str, ...]:
     """Short names on one line, right-to-left ones in Unicode isolates."""
-    return tuple(_isolated(_short(name, 24)) for name in names)
+    return tuple(_isolated(str(name)) for name in names)
 
 
 @lru_cache(4096)  # the same names stand in many sentences
-def _isolated(line: str) -> str:
+def _isolated(name: str) -> str:
+    line = _short(name, 24)
     right_to_left = any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in line)
     return _ISOLATE.format(line) if right_to_left else line
