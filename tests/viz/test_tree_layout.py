@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.isotonic import isotonic_regression
 
-from liftcluster.viz.tree_layout import crossings, order_rows, place_rows
+from liftcluster.viz.tree_layout import _isotonic, crossings, order_rows, place_rows
 
 
 def crossings_by_pairs(plans, orders):
@@ -85,3 +86,12 @@ def test_parents_stand_above_the_middle_of_their_children():
     above, below = place_rows([plan], order_rows([plan]), [np.ones(3), np.ones(6)])
     np.testing.assert_allclose(above, below.reshape(3, 2).mean(axis=1), atol=1e-6)
     np.testing.assert_allclose(np.diff(below), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_isotonic_regression_equals_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    values, weights = rng.integers(8, size=20) * 1.0, rng.random(20)
+    weights[rng.random(20) < 0.3] = 1e-300  # nodes without edges
+    expected = isotonic_regression(values, sample_weight=weights)
+    np.testing.assert_allclose(_isotonic(values, weights), expected, atol=1e-12)

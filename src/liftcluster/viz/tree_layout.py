@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.isotonic import isotonic_regression
 
 from .._util.typing import FloatArray, IntArray
 
@@ -99,8 +98,26 @@ def place_rows(
                 pull, wanted = pull + plans[i].sum(axis=1), wanted + plans[i] @ places[i + 1]
             order, offset = orders[i], offsets[i]
             free = (wanted / pull)[order] - offset
-            places[i][order] = isotonic_regression(free, sample_weight=pull[order]) + offset
+            places[i][order] = _isotonic(free, pull[order]) + offset
     return places
+
+
+def _isotonic(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """The nearest numbers that do not decrease, by weighted squares: adjacent violators are pooled.
+
+    >>> _isotonic(np.array([1.0, 4.0, 2.0]), np.array([1.0, 1.0, 3.0])).tolist()
+    [1.0, 2.5, 2.5]
+    """
+    pools: list[tuple[float, float, int]] = []  # mean, weight, how many
+    for mean, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        count = 1
+        while pools and pools[-1][0] >= mean:
+            before, more, others = pools.pop()
+            mean += (before - mean) * (more / (more + weight))
+            weight, count = weight + more, count + others
+        pools.append((mean, weight, count))
+    means, _, counts = zip(*pools, strict=True)
+    return np.repeat(means, counts)
 
 
 def _offsets(widths: FloatArray) -> FloatArray:

@@ -39,14 +39,18 @@ class Placed:
         return _shares(self.X, self.partition)
 
     @cached_property
-    def masses(self) -> FloatArray:
-        return _masses(self.shares[1])
+    def _facts(self) -> tuple[FloatArray, tuple[Array, Array, Array]]:
+        X, R = self.shares
+        return _masses(R), (X.min(axis=0), X.max(axis=0), X[:1])
 
-    @cached_property
+    @property
+    def masses(self) -> FloatArray:
+        return self._facts[0]
+
+    @property
     def box(self) -> tuple[Array, Array, Array]:
         """The least and the largest coordinates of the points in clusters, and the first point."""
-        X = self.shares[0]
-        return X.min(axis=0), X.max(axis=0), X[:1]
+        return self._facts[1]
 
     def remember(self, key: Any, make: Callable[[], FloatArray]) -> FloatArray:
         if key not in self.known:
