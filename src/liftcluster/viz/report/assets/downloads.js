@@ -43,7 +43,7 @@ function csvField(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "number") return String(value);
   let text = String(value).replace(/[\u2066-\u2069]/g, "");
-  if (/^\s*[=+\-@\t\r]/.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) text = "'" + text;
+  if (/^\s*[=+\-@\t\r\n|%]/.test(text) && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)) text = "'" + text;
   return /[",;\r\n\t]|^\s|\s$/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
 }
 

@@ -98,21 +98,12 @@ function compositionOfRows(rows, i) {
   return element("p", {}, nameElement(found.name), " – ", ...parts, order.length > 12 ? ", …" : "");
 }
 
-/* A cell of a CSV file: quoted where it must be; text that a spreadsheet would take for a formula gets an apostrophe. */
-function csvCell(value) {
-  if (value === null || value === undefined) return "";
-  const text = String(value), isNumber = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
-  const safe = !isNumber && /^[\s]*[=+\-@\t\r\n|%]/.test(text) ? "'" + text : text;
-  return /[",\r\n;']|^\s|\s$/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' : safe;
-}
-
 function selectionAsCsv(rows) {
   const order = unpackOnce(POINTS.order);
   const columns = [["point", (p) => order[p]], ...(TABLE.ids ? [["id", (p) => TABLE.ids[p]]] : []),
     ...CLUSTERINGS.map((c, i) => [c.name, (p) => clusterAt(i, p)]),
     ...TABLE.items.map((item) => [item.name + (item.kind === "number" && !item.exact ? " (rounded)" : ""), (p) => selectedCell(item, p)])];
-  const lines = [columns.map(([name]) => csvCell(name)), ...rows.map((p) => columns.map(([, get]) => csvCell(get(p))))];
-  return lines.map((cells) => cells.join(",") + "\r\n").join("");
+  return csvOf([columns.map(([name]) => name), ...rows.map((p) => columns.map(([, get]) => get(p)))]);
 }
 function selectedCell(item, p) {
   const level = levelAt(item, p);
@@ -121,20 +112,13 @@ function selectedCell(item, p) {
   return item.exact ? numberAt(item, p) : rounded(numberAt(item, p), item.high - item.low, item.top > 255 ? 2000 : 250);
 }
 
-function saveSelection(name, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
-  const link = element("a", { href: address, download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
-}
-
 /* A button that lists the points of the highlighted cluster. */
 function offerList(highlight) { byId("list-highlighted").hidden = highlight === null; }
 
 function startSelecting() {
   byId("lasso").addEventListener("click", () => setLooping(!looping));
   byId("list-highlighted").addEventListener("click", () => { selectCluster(page.state.highlight); byId("selection").focus(); });
-  byId("selection-save").addEventListener("click", () => saveSelection("points.csv", selectionAsCsv(selected.rows)));
+  byId("selection-save").addEventListener("click", () => saveText("points.csv", "text/csv", selectionAsCsv(selected.rows)));
   byId("selection-clear").addEventListener("click", () => { selectPoints(null); byId("lasso").focus(); });
   const left = TABLE.n_features - TABLE.features.length;
   const notes = left > 0 ? ["Of " + count(TABLE.n_features) + " features, points can be coloured by the " + TABLE.features.length + " that separate the clusters most."] : [];
