@@ -220,7 +220,7 @@ def test_lines_on_hover_are_few(driver, many):
     open_page(driver, many[0])
     lines = driver.execute_script("return page.describe(0)").split("\n")
     assert lines[9] == f"and {len(many[1]) - 7} other clusterings"
-    assert [line.split(":")[0] for line in lines[10:]] == ["feature 1"]
+    assert [line.split(":")[0].strip("\u2068\u2069") for line in lines[10:]] == ["feature 1"]
 
 
 def test_composition_of_a_consensus_of_many_is_short(driver, many):

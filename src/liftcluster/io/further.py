@@ -31,8 +31,8 @@ def further_names(
 def with_label_names(columns: Mapping[str, Array], labels: Collection[str]) -> dict[str, Array]:
     """Columns of which integers that look like labels, not like amounts, become text.
 
-    >>> with_label_names({"kmeans": np.array([0, 1.0, 1, np.nan])}, [])["kmeans"].tolist()
-    ['0', '1', '1', None]
+    >>> with_label_names({"kmeans": np.array([0, 1.0, 1, 0, np.nan])}, [])["kmeans"].tolist()
+    ['0', '1', '1', '0', None]
     """
     numeric = {name: v for name, v in columns.items() if v.dtype.kind in "fiu"}
     integers = only_integers({name: v[:SAMPLE] for name, v in numeric.items()})
