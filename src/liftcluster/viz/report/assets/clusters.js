@@ -40,8 +40,10 @@ function profileOf({ cluster, size, in_words, entries }, clustering) {
 /* The name of a column; a button if the plots can be coloured by it. */
 function columnButton(column) {
   const i = TABLE.items.findIndex((item) => item.name === column.name && item.group === column.group);
-  if (i < 0) return nameElement(column.name);
-  const button = element("button", { type: "button", className: "link", title: "Colour the third plot by " + clean(column.name) }, nameElement(column.name));
+  const shown = nameElement(column.name);  // which may break after an underscore
+  shown.replaceChildren(...shown.textContent.split(/(?<=_)/).flatMap((part, at) => at ? [element("wbr"), part] : [part]));
+  if (i < 0) return shown;
+  const button = element("button", { type: "button", className: "link", title: "Colour the third plot by " + clean(column.name) }, shown);
   button.addEventListener("click", () => { page.panels[2].choose("column " + i); byId("h-points").scrollIntoView(); });
   return button;
 }
