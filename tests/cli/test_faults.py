@@ -94,7 +94,9 @@ def test_interrupted_long_command_stops_at_once_and_leaves_no_partial_file(
 WRITERS = {
     "table": "write_columns(sys.argv[1], {'label': np.arange(3 * 10**6)})",
     "packed table": "write_columns(sys.argv[1], {'label': np.arange(10**6)})",
-    "page": "Report('t', [['s']], {'x': 'long ' * 10**7}).save(sys.argv[1])",
+    "page": "pair = {'flows': [], 'moves': [], 'left_out': {}, 'witness': None}\n"
+    "data = {'measures': {}, 'pairs': [pair], 'x': 'long ' * 10**7}\n"
+    "Report('t', [['s']], data).save(sys.argv[1])",
     "representation": "write_npz(sys.argv[1], {}, {'x': np.zeros(10**9)})",
 }
 ENDINGS = {
@@ -166,6 +168,31 @@ def test_interrupt_stops_a_command_inside_a_long_library_call(tables, tmp_path):
     time.sleep(0.2)
     assert stop(process, signal.SIGINT) == (130, "", "liftcluster: stopped\n")
     assert [*tmp_path.iterdir()] == []
+
+
+def test_interrupt_that_a_callback_in_c_loses_prints_one_line(tables, tmp_path):
+    # As compiled code of SciPy does, whose functions print the exceptions that they cannot raise.
+    script = (
+        "import ctypes, os, signal, time, liftcluster.cli.work as w\n"
+        "def interrupted():\n"
+        "    os.kill(os.getpid(), signal.SIGINT); time.sleep(0.01)\n"
+        "def printed():\n"
+        "    try: interrupted()\n"
+        "    except KeyboardInterrupt as error:\n"
+        "        sys.excepthook(type(error), error, error.__traceback__); raise\n"
+        "def work(*args):\n"
+        "    ctypes.CFUNCTYPE(None)(printed)(); time.sleep(60)\n"
+        "import sys; w.compare_two = work\n"
+        "from liftcluster_start import main; main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "compare", tables / "middling.csv", "-l", "u,v"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        cwd=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (130, "liftcluster: stopped\n")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .._util.files import remove_unfinished
 
@@ -41,6 +41,7 @@ class Stop:
         for each in _SIGNALS:
             signal.signal(each, signal.SIG_IGN)
         self.wanted, self.signal = True, number
+        _hide_interrupts()
         if _is_importing(frame):
             _end(self.exit_code)
         raise KeyboardInterrupt
@@ -60,6 +61,21 @@ def _is_importing(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _hide_interrupts() -> None:
+    """Print no tracebacks of interrupts: compiled functions print those that they cannot raise."""
+    show, show_ignored = sys.excepthook, sys.unraisablehook
+
+    def excepthook(kind: type[BaseException], *rest: Any) -> None:
+        if not issubclass(kind, KeyboardInterrupt):
+            show(kind, *rest)
+
+    def unraisablehook(ignored: Any) -> None:
+        if not issubclass(ignored.exc_type, KeyboardInterrupt):
+            show_ignored(ignored)
+
+    sys.excepthook, sys.unraisablehook = excepthook, unraisablehook
 
 
 @contextmanager
