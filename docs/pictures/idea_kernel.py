@@ -18,8 +18,9 @@ widths = (0.5, 1.5, 4.0)
 for width, colour in zip(widths, COLOURS, strict=True):
     nearness = lc.Gaussian(width)(np.zeros((1, 1)), r)[0]
     axes[0, 0].plot(r, nearness, color=colour, label=f"bandwidth {width}")
-axes[0, 0].set(xlabel="distance between two points", ylabel="kernel value")
-axes[0, 0].legend(frameon=False)
+axes[0, 0].set(xlabel="distance between two points", ylabel="kernel value", ylim=(-0.03, 1.6))
+axes[0, 0].set_yticks([0, 0.5, 1])
+axes[0, 0].legend(frameon=False, loc="upper right")
 for ax, width in zip(axes.flat[1:], widths, strict=True):
     nearness = lc.Gaussian(width)(X[chosen : chosen + 1], X)[0]
     dots = ax.scatter(*X.T, c=nearness, cmap="cividis_r", vmin=0, vmax=1, s=16)

@@ -31,16 +31,18 @@ curves = {
 }
 iid = [lc.represent(X, labels, lift=lc.Fourier(int(n), "iid"), rng=0) for n in sizes]
 
-fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
+fig, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
 styles = (("#D55E00", "s"), ("#0072B2", "o"), ("#009E73", "^"))
 for (name, values), (colour, marker) in zip(curves.items(), styles, strict=True):
     shown = np.maximum(values, 1e-9)
     ax.loglog(sizes[: len(shown)], shown, color=colour, marker=marker, ms=4, label=name)
 reported = [rep.max_error for rep in iid]
 ax.loglog(sizes, reported, color="#D55E00", ls=":", label="standard error reported by iid")
-grids = [lc.represent(X, labels, lift=lc.Grid(n_components=int(n))) for n in sizes]
+grids = [lc.represent(X, labels, lift=lc.Grid(n_components=int(n))) for n in sizes[2:]]
 shown = [(rep.n_components, max(error(rep.distances()), 1e-9)) for rep in grids]
 ax.loglog(*np.transpose(shown), color="#7A5FC7", marker="D", ms=4, label="grid of frequencies")
+ax.set_xticks(sizes, sizes)
+ax.minorticks_off()
 ax.set(xlabel="number of features ρ", ylabel="largest error of a distance")
-ax.legend(frameon=False, fontsize=8, loc="upper right", bbox_to_anchor=(1.62, 1))
+fig.legend(loc="outside right upper", frameon=False, fontsize=8)
 plt.show()
