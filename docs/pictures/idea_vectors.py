@@ -35,7 +35,8 @@ for ax, V, title in zip(axes[1:], (rep.sums, rep.vectors), titles, strict=True):
         arrow = {"arrowstyle": "-|>", "color": COLOURS[name], "lw": 2, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", (x, y), (0, 0), arrowprops=arrow)
         along, across = np.array([x, y]) / np.hypot(x, y), np.array([-y, x]) / np.hypot(x, y)
-        shift = 0.14 * along + {"b": -0.12, "c": 0.12}.get(name, 0) * across
+        far, beside = {"b": (0, 0.15), "c": (0, -0.15)}.get(name, (0.14, 0))
+        shift = far * along + beside * across
         ax.text(x + shift[0], y + shift[1], name, color=COLOURS[name], fontsize=12, **MIDDLE)
     ax.set_title(title, fontsize=10)
     ax.set(xticks=[], yticks=[], aspect="equal", xlim=(-0.15, 1.3), ylim=(-1.1, 1.1))
