@@ -13,7 +13,7 @@ panels = {
     "B: points at the boundary": data.first,
     "C: points far from it": data.second,
 }
-fig, axes = plt.subplots(1, 3, figsize=(7, 2.9), sharex=True, sharey=True, layout="constrained")
+fig, axes = plt.subplots(1, 3, figsize=(6.2, 2.75), sharex=True, sharey=True, layout="constrained")
 for ax, (title, labels) in zip(axes, panels.items(), strict=True):
     ax.scatter(*data.X.T, c=COLOURS[labels], s=20)
     moved = labels != data.reference
