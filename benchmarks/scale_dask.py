@@ -126,12 +126,23 @@ def relative(found: lc.Representation, expected: lc.Representation) -> float:
     return float((gaps / np.linalg.norm(expected.sums, axis=1)).max())
 
 
-def measure(n: int, rows: int, rho: int, repeats: int) -> Iterator[str]:
+def heading(n: int, rows: int, rho: int) -> Iterator[str]:
     yield machine()
     yield f"{n:,} × {D} points in chunks of {rows:,}, {PARTITIONS} partitions of {K}, ρ = {rho}"
     yield ""
     yield "| workers | points | wall, s | CPU, s | points per CPU second | peak MiB | MiB sent |"
     yield "|---|---|---|---|---|---|---|"
+
+
+def measure_one(n: int, rows: int, rho: int, count: int) -> Iterator[str]:
+    """One run alone, of points that need not fit into memory."""
+    yield from heading(n, rows, rho)
+    with workers(count) as client:
+        yield _row(count, n, lift(client, n, rows, rho))
+
+
+def measure(n: int, rows: int, rho: int, repeats: int) -> Iterator[str]:
+    yield from heading(n, rows, rho)
     best: dict[int, Run] = {}
     for count in (1, 2) * repeats:
         with workers(count) as client:
@@ -178,7 +189,10 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=100_000, help="rows per chunk")
     parser.add_argument("--components", type=int, default=2048)
     parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--workers", type=int, help="one run by so many workers, and nothing else")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
-    for line in measure(chosen.points, chosen.rows, chosen.components, chosen.repeats):
+    what = chosen.points, chosen.rows, chosen.components
+    lines = measure_one(*what, chosen.workers) if chosen.workers else measure(*what, chosen.repeats)
+    for line in lines:
         print(line, flush=True)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 import liftcluster as lc
-from support.report_cases import HOSTILE
+from support.report_cases import HOSTILE, unpacked
 
 CENTRES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [7.0, 7.0]])
 ORDER = ["leiden_0.2", "leiden_0.3", "leiden_0.4", "leiden_0.5"]  # from few to many clusters
@@ -169,6 +170,49 @@ def test_drift_of_labels_writes_the_clusters_of_both_samples(run, mine, new, tmp
     assert [row["cluster"] for row in rows] == [*KIND, *OTHER_KIND]
     assert [rows[0]["name"], rows[-1]["name"]] == ["mine0", "new89"]
     assert run(*options, "--out", "-")[1] == written.read_text()
+
+
+def page_data(page):
+    return json.loads(page.read_text(encoding="utf-8").split('id="data">')[1].split("</script>")[0])
+
+
+def test_the_page_of_drift_has_the_numbers_that_are_printed(run, mine, new, tmp_path):
+    page = tmp_path / "drift.html"
+    options = ("drift", mine, new, *COLUMNS, "-k", "4", "--n-splits", "19", "--id", "name")
+    code, out, err = run(*options, "--page", page, "--json")
+    assert code == 0, err
+    printed, data = json.loads(out), page_data(page)
+    assert printed["page"] == str(page)
+    shown = data["drift"]
+    assert (shown["sizes"], shown["n_splits"]) == ([120, 90], 19)
+    assert shown["p_value"] == printed["p_value"]
+    assert {row["measure"]: row["value"] for row in shown["measures"]} == printed["values"]
+    assert {row["measure"]: row["p_value"] for row in shown["measures"]} == printed["p_values"]
+    null = printed["null"]["lift_emd"]
+    assert shown["measures"][0]["mean"] == pytest.approx(np.mean(null))
+    # The distance of two clusterings of all points, each in no cluster of the other sample: exact
+    # here, while the test uses one map with features for all splits, in error by less than 1e-3.
+    value = unpacked(data["measures"]["lift_emd"]["values"]["triangle"])[1]
+    assert value == pytest.approx(printed["values"]["lift_emd"], abs=1e-3)
+    assert [c["name"] for c in data["clusterings"]] == ["mine", "new"]
+    assert [sum(c["masses"]) for c in data["clusterings"]] == pytest.approx([1, 1])
+    sentence = "mine (120 points) and new (90 points) differ more than sampling noise explains"
+    assert sentence in lines_of_summary(page)[0]
+    assert data["trust"] is None
+    assert ["file, new", "new.csv"] in data["settings"]
+
+
+def lines_of_summary(page):
+    summary = page.read_text(encoding="utf-8").split("<main>")[0]
+    return [" ".join(re.sub(r"<[^>]*>", "", line).split()) for line in summary.split("<p>")[1:]]
+
+
+def test_the_page_of_like_samples_says_that_they_do_not_differ(run, mine, tmp_path):
+    write(tmp_path / "again.csv", sample(120, 2)[0], {"kind": sample(120, 2)[1]})
+    page = tmp_path / "drift.html"
+    options = (*COLUMNS, "-l", "kind", "--n-splits", "19", "--page", page)
+    assert run("drift", mine, tmp_path / "again.csv", *options)[0] == 0
+    assert "do not differ more than sampling noise explains" in lines_of_summary(page)[0]
 
 
 def test_drift_by_some_measures(run, mine, new):

@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 import liftcluster as lc
 from liftcluster.comparison import distances
 from liftcluster.comparison.comparing import compare_all, distance_matrices
-from liftcluster.comparison.comparison import find_moves, witness_from_scores
+from liftcluster.comparison.comparison import find_moves
 from liftcluster.comparison.measures.registry import MEASURES
 from liftcluster.lifts.choice import Lifting
 from support.generators import blobs
@@ -257,13 +257,6 @@ def test_weights_of_two_samples_are_a_pair():
     )
     repeated = lc.distance([0, 0, 1, 1], [0, 1, 1, 1], X[[0, 1, 2, 2]], Y=Y, bandwidth=1.0)
     assert weighted == pytest.approx(repeated, abs=1e-9)
-
-
-def test_witness_of_scores_equals_the_witness():
-    found = lc.compare(CLUSTERINGS["k-means"], CLUSTERINGS["single"], X)
-    lift, (P, Q) = found.representation.lift, (found.representation[i] for i in (0, 1))
-    witness = witness_from_scores(found.plan, lift.scores(X, P.vectors), lift.scores(X, Q.vectors))
-    np.testing.assert_allclose(witness, found.witness(), atol=1e-10)
 
 
 def test_compare_all_equals_single_comparisons():

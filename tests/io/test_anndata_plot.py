@@ -67,13 +67,13 @@ def test_every_plot_accepts_and_returns_axes_and_stores_nothing(cells, name):
 @pytest.mark.parametrize(
     ("basis", "key"), [(None, "X_umap"), ("umap", "X_umap"), ("spatial", "spatial")]
 )
-def test_difference_is_the_witness_at_the_basis(cells, basis, key):
+def test_difference_is_the_distance_of_each_cell_at_the_basis(cells, basis, key):
     ax = lc.anndata.plot.difference(cells, "cell_type", "leiden_0.3", basis=basis)
     expected = lc.compare(cells.obs["cell_type"], cells.obs["leiden_0.3"], cells.obsm["X_pca"])
-    order = np.argsort(expected.witness(), kind="stable")
+    order = np.argsort(expected.point_distances, kind="stable")
     (drawn,) = ax.collections
     np.testing.assert_array_equal(drawn.get_offsets(), cells.obsm[key][order])
-    np.testing.assert_allclose(drawn.get_array(), expected.witness()[order])
+    np.testing.assert_allclose(drawn.get_array(), expected.point_distances[order])
     assert ax.get_title() == "cell_type and leiden_0.3"
     name = {"X_umap": "UMAP", "spatial": "spatial"}[key]
     assert (ax.get_xlabel(), ax.get_ylabel()) == (f"{name}1", f"{name}2")
@@ -83,7 +83,7 @@ def test_difference_is_the_witness_at_the_basis(cells, basis, key):
 def test_clusterings_are_compared_by_use_rep_not_by_basis(cells):
     ax = lc.anndata.plot.difference(cells, "cell_type", "leiden_0.3", use_rep="spatial")
     expected = lc.compare(cells.obs["cell_type"], cells.obs["leiden_0.3"], cells.obsm["spatial"])
-    np.testing.assert_allclose(ax.collections[0].get_array(), np.sort(expected.witness()))
+    np.testing.assert_allclose(ax.collections[0].get_array(), np.sort(expected.point_distances))
 
 
 def test_flow_has_the_order_and_the_colours_of_the_categories(cells):

@@ -193,14 +193,14 @@ def test_more_clusters_than_colours_get_other_markers():
     assert "and 5 more" in ax.get_legend().get_title().get_text()
 
 
-def test_points_are_coloured_by_consensus_confidence_and_witness(found, combined):
+def test_points_are_coloured_by_consensus_confidence_and_differences(found, combined):
     ax = drawn(lc.plot.points(X, combined))
     assert len(ax.collections) == 3
     ax = drawn(lc.plot.points(X, combined.confidence, label="confidence"))
     np.testing.assert_allclose(ax.collections[0].get_array(), np.sort(combined.confidence))
     ax = drawn(lc.plot.points(X, found))
-    np.testing.assert_allclose(ax.collections[0].get_array(), np.sort(found.witness()))
-    assert ax.figure.axes[1].get_ylabel() == "where they differ"
+    np.testing.assert_allclose(ax.collections[0].get_array(), np.sort(found.point_distances))
+    assert ax.figure.axes[1].get_ylabel() == "distance between a point's clusters"
     assert ax.get_title() == "k-means and Ward"
 
 

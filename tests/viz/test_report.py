@@ -14,7 +14,7 @@ import pytest
 import liftcluster as lc
 from liftcluster.comparison.comparison import Move
 from liftcluster.viz.layout import project_points
-from liftcluster.viz.report import build, witnesses
+from liftcluster.viz.report import build, differences
 from liftcluster.viz.report.summary import main_move
 from support.generators import soft_memberships
 from support.report_cases import CLUSTERINGS, HOSTILE, NAMES, X, hostile_report, unpacked
@@ -88,15 +88,17 @@ def test_main_move_has_the_highest_cost():
     assert main_move([stayed, spilled]) is None
 
 
-def test_witness_equals_that_of_compare(data):
-    shown = unpacked(data["points"]["order"])
+def test_cells_have_the_distances_between_clusters_that_share_points(data):
     for pair in data["pairs"]:
         if pair["second"] >= len(NAMES):
             continue
         a, b = CLUSTERINGS[NAMES[pair["first"]]], CLUSTERINGS[NAMES[pair["second"]]]
-        witness = lc.compare(a, b, X, measures="lift_emd").witness()[shown]
-        step = (pair["witness"]["high"] - pair["witness"]["low"]) / 255
-        np.testing.assert_allclose(measured(pair["witness"]), witness, atol=0.51 * step)
+        D = lc.compare(a, b, X, measures="lift_emd").cluster_distances
+        cells = sorted({*zip(a.tolist(), b.tolist(), strict=True)})
+        assert [(i, j) for i, j, _ in pair["cells"]] == cells
+        found = [d for *_, d in pair["cells"]]
+        # Square roots of rounding errors where clusters are the same.
+        np.testing.assert_allclose(found, [D[c] for c in cells], atol=1e-7)
 
 
 def test_consensus_equals_that_of_the_library_and_is_listed_with_the_clusterings(data):
@@ -159,9 +161,9 @@ def test_page_data_contain_all_points_at_their_coordinates(data):
 
 def test_many_points_are_sampled_and_the_sample_size_is_reported(monkeypatch):
     monkeypatch.setattr(build, "MAX_POINTS", 40)
-    monkeypatch.setattr(witnesses, "MAX_WITNESSES", 60)
+    monkeypatch.setattr(differences, "MAX_CELLS", 60)
     points = lc.make_report(CLUSTERINGS, X, rng=0).to_dict()["points"]
-    assert (points["n"], points["shown"], points["witnessed"]) == (150, 40, 10)
+    assert (points["n"], points["shown"], points["compared"]) == (150, 40, 10)
     assert len(set(unpacked(points["order"]).tolist())) == 40
 
 

@@ -11,7 +11,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
 import liftcluster as lc
-from liftcluster.viz.report import build, witnesses
+from liftcluster.viz.report import build, differences
 from support.amount import also
 from support.browser import CONTRAST, complaints, open_browser, open_page, requested
 from support.report_cases import CLUSTERINGS, HOSTILE, NAMES, X, hostile_report
@@ -270,7 +270,7 @@ def test_points_are_coloured_by_confidence_and_by_any_clustering(driver, iris):
     open_page(driver, iris)
     choice = Select(one(driver, ".panel select"))
     seen = []
-    for value in ("confidence", "witness", "3", "4"):
+    for value in ("confidence", "differences", "3", "4"):
         choice.select_by_value(value)
         seen.append(colours_in(driver, point_plots(driver)[0]))
     assert all(a != b for a, b in pairwise(seen))
@@ -503,13 +503,13 @@ def test_page_works_in_a_notebook_frame(driver, report, tmp_path):
 @pytest.mark.long
 def test_page_reports_that_points_are_a_sample(driver, tmp_path, monkeypatch):
     monkeypatch.setattr(build, "MAX_POINTS", 100)
-    monkeypatch.setattr(witnesses, "MAX_WITNESSES", 300)
+    monkeypatch.setattr(differences, "MAX_CELLS", 30)
     lc.make_report(CLUSTERINGS, X, rng=0).save(tmp_path / "page.html")
     open_page(driver, tmp_path / "page.html")
     hint = one(driver, "#points-hint").text
     assert "Showing 100 of 150 points, drawn at random" in hint
-    assert "shown for 50 of them" in hint
-    assert [c.get_attribute("data-drawn") for c in point_plots(driver)] == ["100", "100", "50"]
+    assert "shown for 5 of them" in hint
+    assert [c.get_attribute("data-drawn") for c in point_plots(driver)] == ["100", "100", "5"]
 
 
 @pytest.mark.parametrize(

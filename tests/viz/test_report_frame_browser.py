@@ -398,6 +398,21 @@ def test_the_plots_are_saved_as_a_picture(catching):
     assert len(saved["points.png"]) > 5000
 
 
+def test_plots_coloured_by_a_column_are_saved_as_a_picture(driver, tmp_path):
+    columns = {"kind": np.repeat(["a", "b", "c"], 50), "number": np.arange(150.0)}
+    two = {name: CLUSTERINGS[name] for name in ("k-means", "Ward")}
+    made = lc.make_report(two, X, measures=["lift_emd"], columns=columns, rng=0)
+    made.save(tmp_path / "page.html")
+    open_page(driver, tmp_path / "page.html")
+    driver.execute_script(CATCH)
+    choice = Select(one(driver, ".panel select"))
+    for name in columns:
+        choice.select_by_visible_text(name)
+        saved = downloaded(driver, "#h-points + .downloads button:first-child")
+        assert saved["points.png"].startswith(b"\x89PNG")
+    assert complaints(driver) == []
+
+
 def test_a_download_is_a_file_named_after_the_page(driver, iris, tmp_path):
     open_page(driver, iris)
     driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})  # fmt: skip
@@ -535,19 +550,30 @@ def test_moves_in_words_are_those_of_python_in_both_directions(driver, iris):
                 )
 
 
-def test_witnesses_that_the_page_computes_are_those_of_python(driver, many):
+def test_differences_that_the_page_computes_are_those_of_python(driver, many):
     open_page(driver, many[0])
     _, runs, points = many
     names = list(runs)
     for i, j in ((0, 1), (5, 20), (20, 5)):
-        found = driver.execute_script(
-            f"const w = pairOf({i}, {j}).witness; return {{ low: w.low, high: w.high, levels: Array.from(unpackOnce(w)), order: Array.from(unpackOnce(POINTS.order)) }}"
+        values, order = driver.execute_script(
+            f"return [Array.from(differencesOf({i}, {j})), Array.from(unpackOnce(POINTS.order))]"
         )
-        shown = found["order"][: len(found["levels"])]
-        expected = lc.compare(runs[names[i]], runs[names[j]], points, measures="lift_emd").witness()[shown]  # fmt: skip
-        values = found["low"] + np.array(found["levels"]) / 255 * (found["high"] - found["low"])
-        # One step of each score, which is at most 1, and of the witness.
-        np.testing.assert_allclose(values, expected, atol=3 / 255)
+        a, b = runs[names[i]], runs[names[j]]
+        expected = lc.compare(a, b, points, measures="lift_emd").point_distances[order]
+        # Bytes between 0 and the largest distance, at most 1.42.
+        np.testing.assert_allclose(values, expected, atol=0.51 * 1.42 / 255)
+
+
+def test_points_in_no_cluster_have_no_difference(driver, tmp_path):
+    noisy = np.where(np.arange(150) % 5 == 0, -1, CLUSTERINGS["k-means"])
+    runs = {"noisy": noisy, "Ward": CLUSTERINGS["Ward"]}
+    lc.make_report(runs, X, measures=["lift_emd"], rng=0).save(tmp_path / "page.html")
+    open_page(driver, tmp_path / "page.html")
+    keys, order = driver.execute_script(
+        "return [Array.from(colouring('differences', { first: 0, second: 1 }).keys), Array.from(unpackOnce(POINTS.order))]"
+    )
+    np.testing.assert_array_equal(np.array(keys) == 0, noisy[order] < 0)
+    assert "grey: in no cluster of one of them (20" in every(driver, ".legend")[2].text
 
 
 def test_measures_on_the_page_are_those_of_python(driver, iris, report):

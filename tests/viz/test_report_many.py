@@ -8,9 +8,8 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
-from liftcluster.comparison.comparison import witness_from_scores
 from liftcluster.viz.layout import order_by_similarity
-from liftcluster.viz.report import witnesses
+from liftcluster.viz.report import differences
 from liftcluster.viz.report.packing import KINDS, pack_page
 from liftcluster.viz.report.similarity import similar_groups
 from support.report_cases import CLUSTERINGS, X, hostile_report, unpacked
@@ -113,50 +112,21 @@ def many(m, n=90, k=3):
     return {f"run {i}": rng.integers(k, size=n) for i in range(m)}, points
 
 
-def test_many_clusterings_have_scores_from_which_the_witnesses_follow():
+def test_distances_of_points_are_limited_in_number(monkeypatch):
+    monkeypatch.setattr(differences, "MAX_CELLS", 36 * 5)  # less than nine cells of each pair
     runs, points = many(9)
     data = lc.make_report(runs, points, measures=["lift_emd"], rng=0).to_dict()
-    assert data["pairs"][0]["witness"] is None  # 36 pairs of 27 clusters
-    n = data["points"]["witnessed"]
-    shown = unpacked(data["points"]["order"])[:n]
-    for pair in data["pairs"][:5]:
-        S, T = ((s := data["points"]["scores"][pair[key]])["low"]
-                + unpacked(s).reshape(3, n).T * (s["high"] - s["low"]) / 255
-                for key in ("first", "second"))  # fmt: skip
-        plan = np.zeros((3, 3))
-        for i, j, mass, _ in pair["flows"]:
-            plan[i, j] = mass
-        a, b = (runs[f"run {pair[key]}"] for key in ("first", "second"))
-        expected = lc.compare(a, b, points, measures="lift_emd").witness()[shown]
-        steps = (
-            sum(data["points"]["scores"][pair[key]]["high"] for key in ("first", "second")) / 255
-        )
-        np.testing.assert_allclose(witness_from_scores(plan, S, T), expected, atol=steps)
-
-
-def test_few_clusterings_have_a_witness_for_each_pair():
-    runs, points = many(4)
-    data = lc.make_report(runs, points, measures=["lift_emd"], rng=0).to_dict()
-    assert data["points"]["scores"] is None
-    assert all(pair["witness"] is not None for pair in data["pairs"])
-
-
-def test_scores_are_limited_in_number(monkeypatch):
-    monkeypatch.setattr(witnesses, "MAX_SCORES", 27 * 20)
-    runs, points = many(9)
-    data = lc.make_report(runs, points, measures=["lift_emd"], rng=0).to_dict()
-    assert data["points"]["witnessed"] == 20
-    assert all(len(unpacked(s)) == 60 for s in data["points"]["scores"])
+    assert data["points"]["compared"] == 5
+    assert max(len(pair["cells"]) for pair in data["pairs"]) <= 5
 
 
 def test_a_page_about_a_hundred_clusterings_has_at_most_six_megabytes():
     """By what a pair of ten clusters weighs; 100 clusterings would take minutes."""
     runs, points = many(16, n=400, k=10)
     packed = pack_page(lc.make_report(runs, points, lift=lc.Fourier(64), rng=0).to_dict())
-    del packed["pairs"]["witnesses"]  # 100 clusterings have scores
     values = [[m["values"], m["errors"]] for m in packed["measures"].values()]
     of_pairs, of_values = len(json.dumps(packed["pairs"])) / 120, len(json.dumps(values)) / 136
-    of_points = (witnesses.MAX_SCORES + 100 * 6000) * 4 / 3  # scores and labels
+    of_points = 100 * 6000 * 4 / 3  # labels
     assert 100 * 99 / 2 * of_pairs + 100 * 101 / 2 * of_values + of_points + 200_000 < 6e6
 
 

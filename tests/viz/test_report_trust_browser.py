@@ -5,6 +5,7 @@ import pytest
 from selenium.webdriver.common.by import By
 
 import liftcluster as lc
+from liftcluster.cli import main
 from support.browser import CONTRAST, complaints, open_browser, open_page, requested
 from support.report_cases import HOSTILE
 
@@ -176,3 +177,44 @@ def test_a_page_without_the_section_shows_none(driver, tmp_path):
     open_page(driver, tmp_path / "page.html")
     assert complaints(driver) == []
     assert not one(driver, "#trust-card").is_displayed()
+
+
+@pytest.fixture(scope="module")
+def drifted(tmp_path_factory):
+    """The page of two samples, of which one of two clusters has moved in the second."""
+    folder = tmp_path_factory.mktemp("drift")
+    rng = np.random.default_rng(0)
+    for name, shift in {"before": 0, "after": 3}.items():
+        X = rng.standard_normal((80, 2)) + np.repeat([[0, 0], [9 + shift, 0]], 40, axis=0)
+        np.savetxt(folder / f"{name}.csv", X, delimiter=",", header="x,y", comments="")
+    page = folder / "drift.html"
+    files = [str(folder / f"{name}.csv") for name in ("before", "after")]
+    with pytest.raises(SystemExit, match="0"):
+        main(["drift", *files, "-k", "2", "--n-splits", "19", "--page", str(page), "-q"])
+    return page
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_two_samples_are_side_by_side_with_their_test(driver, drifted, width):
+    open_page(driver, drifted, width=width, touch=width < 500)
+    assert one(driver, "#drift-card").is_displayed()
+    assert not one(driver, "#trust-card").is_displayed()
+    rows = every(driver, "#drift-table tbody tr")
+    assert [row.text.split()[0] for row in rows] == ["LiftEMD", "LiftHausdorff"]
+    assert "p = 0.050" in one(driver, "#drift-hint").text
+    legends = [legend.text for legend in every(driver, ".legend")]
+    assert "grey: the other sample" in legends[0]
+    assert "grey: the other sample" in legends[1]
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+    assert complaints(driver) == []
+
+
+def test_points_of_the_cluster_that_moved_are_coloured(driver, drifted):
+    open_page(driver, drifted)
+    keys, x = driver.execute_script(
+        "const c = colouring('differences', { first: 0, second: 1 });"
+        "return [Array.from(c.keys), Array.from(POSITIONS.x)]"
+    )
+    keys, right = np.array(keys), np.array(x) > np.median(x)
+    assert len(keys) == 160
+    assert keys[right].min() > 2 * keys[~right].max() > 0

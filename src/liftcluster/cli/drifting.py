@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..io import InputError
+from ..io import InputError, check_target
 from . import options as o
-from .reading import check_out, read_samples
+from .provenance import command_line, run_rows
+from .reading import about_points, check_out, read_samples
 
 if TYPE_CHECKING:
+    from ..comparison.drifting import Drift
     from ..io import Clusterings
 
 _STARTS = 10  # of k-means: what differs between starts would hide drift
@@ -40,6 +42,7 @@ _New = Annotated[
 
 
 def drift_command(
+    context: typer.Context,
     old: _Old,
     new: _New,
     columns: o.Columns = None,
@@ -68,6 +71,15 @@ def drift_command(
     ] = 199,
     measures: o.Measures = None,
     out: Annotated[str | None, o.table_file("the cluster of each point of both samples")] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--page",
+            help="HTML page to write as well: both samples side by side, what became of the "
+            "clusters, and what each is like.",
+            show_default=False,
+        ),
+    ] = None,
     kernel: o.Kernel = "gaussian",
     bandwidth: o.Bandwidth = "median",
     lift: o.Lift = "auto",
@@ -88,9 +100,13 @@ def drift_command(
 
     * `liftcluster drift mine.csv new.csv --columns height,weight -k 4`
 
+    * `liftcluster drift mine.csv new.csv --columns height,weight -k 4 --page drift.html`
+
     * `liftcluster drift monday.h5ad friday.h5ad -c X_scvi --labels cell_type --json`
     """
     check_out(out, json, [old, new])
+    if page is not None:
+        check_target(page, o.PAGES, [old, new])
     if (n_clusters is None) == (labels is None):
         raise InputError(
             "give either -k, to cluster both samples by k-means, or --labels, a column that one "
@@ -116,16 +132,26 @@ def drift_command(
     )
     for read in samples:
         showing.show_notes(read, quiet)
+    if page is not None:
+        run = [
+            (f"{what}, {name}", value)
+            for name, file, read in zip(names, (old, new), samples, strict=True)
+            for what, value in run_rows([file], read, standardize, None)
+        ]
+        if context.obj is not None:
+            run.append(("command", command_line(context.obj)))
+        _write_page(page, found, samples, names, lifting, run)
     if out is not None:
         writing.write_table(out, writing.columns_of_samples(found, samples, names))
     if out == "-":
         return
     if json:
         values = found.to_dict() | {"names": names, "moves": moves.summary()}
-        showing.show_json(values | {"columns": first.columns, "out": out})
+        showing.show_json(values | {"columns": first.columns, "out": out, "page": page})
     else:
         showing.show_drift(showing.make_console(), found, moves)
-        writing.say_what_is_written(quiet, "--out clusters.csv writes every point", out)
+        hint = "--out clusters.csv writes every point" if page is None else ""
+        writing.say_what_is_written(quiet, hint, out, page)
 
 
 def _names_of_samples(old: Path, new: Path) -> tuple[str, str]:
@@ -145,3 +171,42 @@ def _source(samples: list[Clusterings], n_clusters: int | None) -> Any:
     from sklearn.cluster import KMeans
 
     return KMeans(n_clusters, n_init=_STARTS)
+
+
+def _write_page(
+    page: Path,
+    found: Drift,
+    samples: list[Clusterings],
+    names: tuple[str, str],
+    lifting: dict[str, Any],
+    run: list[tuple[str, str]],
+) -> None:
+    """The page of both samples together, each point in no cluster of the other sample."""
+    import numpy as np
+
+    from ..partitions.partition import Partition
+    from ..viz.report.build import report_about
+
+    n = found.a.n + found.b.n
+    pooled = {}
+    for name, part, start in zip(names, (found.a, found.b), (0, found.a.n), strict=True):
+        codes = np.full(n, -1)
+        codes[start : start + part.n] = part.assignment
+        pooled[name] = Partition(codes, part.names, np.ones(n))
+    about = [about_points(read) for read in samples]
+    ids = [each["ids"] for each in about]
+    options = dict(lifting)
+    rng = options.pop("rng")
+    made = report_about(
+        found,
+        pooled,
+        np.concatenate([read.X for read in samples if read.X is not None]),
+        measures=["lift_emd", "lift_kd", "lift_hausdorff"],
+        features=about[0]["features"],
+        ids=None if any(each is None for each in ids) else np.concatenate(ids),
+        lifting=options,
+        title=f"{names[0]} and {names[1]}",
+        rng=rng,
+        run=run,
+    )
+    made.save(page)

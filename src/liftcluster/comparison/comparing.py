@@ -261,7 +261,8 @@ def _compare(
     P, Q, transport = pair.between.P, pair.between.Q, pair.between.transport
     plan, D = transport.plan, transport.costs
     moves = find_moves(plan, D, P.cluster_names, Q.cluster_names)
-    return Comparison(names, values, left_out, pair.parts, (P, Q), plan, D, moves, points)
+    lifted, other = (P, Q), pair.Y is not None
+    return Comparison(names, values, left_out, pair.parts, lifted, plan, D, moves, points, other)
 
 
 def _estimate(measure: Measure, pair: Pair, progress: bool | None) -> Estimate:

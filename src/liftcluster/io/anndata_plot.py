@@ -43,9 +43,8 @@ def difference(
 ) -> Any:
     """Where two clusterings of the cells differ: the cells at ``basis``, coloured by that.
 
-    The colour is :meth:`liftcluster.Comparison.witness`: large where mass came or went from one
-    clustering to the other. A bandwidth below the default, such as ``bandwidth="median/4"``, shows
-    smaller places.
+    The colour is ``point_distances`` of :class:`liftcluster.Comparison`: the distance between the
+    two clusters of each cell, 0 where these are in the same place. Cells in no cluster are grey.
 
     Parameters
     ----------
@@ -213,7 +212,12 @@ def confidence(
     values = np.asarray(adata.obs[column], dtype=np.float64)
     ax = new_axes() if ax is None else ax
     scatter_values(
-        ax, view.to_numpy(), values, "share of the clusterings that agree", as_share=True
+        ax,
+        view.to_numpy(),
+        values,
+        "share of the clusterings that agree",
+        limits=(0, 1),
+        smallest_on_top=True,
     )
     title = f"{short_name(key)}: all agree on {(values == 1).mean():.0%} of the cells"
     ax.set(xlabel=view.columns[0], ylabel=view.columns[1])

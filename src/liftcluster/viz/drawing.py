@@ -111,19 +111,30 @@ def scatter_clusters(ax: Any, Z: FloatArray, partition: Partition, title: str | 
 
 
 def scatter_values(
-    ax: Any, Z: FloatArray, values: FloatArray, label: str, *, as_share: bool = False
+    ax: Any,
+    Z: FloatArray,
+    values: FloatArray,
+    label: str,
+    *,
+    limits: tuple[float, float] | None = None,
+    smallest_on_top: bool = False,
 ) -> None:
-    """Draw points Z (n, 2) coloured by n values, with a colour bar.
-
-    The largest are on top; of shares the smallest, with colours from 0 to 1.
-    """
+    """Draw points Z (n, 2) coloured by n values, with a colour bar; those without value in grey."""
     if values.shape != (len(Z),):
         raise ValueError(f"by must have {len(Z)} values, one per point, got shape {values.shape}")
-    order = np.argsort(-values if as_share else values, kind="stable")
-    limits: dict[str, Any] = {"vmin": 0, "vmax": 1} if as_share else {}
-    style = _point_style(len(Z)) | limits
-    drawn = ax.scatter(*Z[order].T, c=values[order], cmap="cividis", **style)
+    style, known = _point_style(len(Z)), ~np.isnan(values)
+    if not known.all():
+        ax.scatter(*Z[~known].T, color=_GREY, marker=".", **style)
+    Z, values = Z[known], values[known]
+    order = np.argsort(-values if smallest_on_top else values, kind="stable")
+    low, high = limits or (None, None)
+    drawn = ax.scatter(*Z[order].T, c=values[order], cmap="cividis", vmin=low, vmax=high, **style)
     ax.figure.colorbar(drawn, ax=ax, label=short_name(label, 40))
+
+
+def difference_limits(values: FloatArray) -> tuple[float, float]:
+    """Colours of distances between clusters: from 0, and tiny ones alike."""
+    return 0.0, max(float(np.nanmax(values, initial=0.0)), _LEAST_RANGE)
 
 
 def _point_style(n: int) -> dict[str, Any]:

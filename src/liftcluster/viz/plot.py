@@ -20,6 +20,7 @@ from .drawing import (
     BLUE,
     ORANGE,
     cluster_colour,
+    difference_limits,
     distance_scale,
     match_colours,
     new_axes,
@@ -121,7 +122,7 @@ def points(
         The points.
     by : labels, memberships, Partition, Consensus, Comparison, or (n,) floats
         A clustering or a consensus colours by cluster, with noise in grey; a comparison by where
-        its two clusterings differ (:meth:`Comparison.witness`); real numbers, such as the
+        its two clusterings differ (``point_distances``); real numbers, such as the
         ``confidence`` of a consensus, by value (integers are labels).
     view : "pca", "neighbours" or (n, 2) array-like, optional
         The plane: two principal components, an embedding that keeps neighbours together (in which
@@ -145,7 +146,8 @@ def points(
     if isinstance(by, Consensus):
         by, label = by.partition, label or "consensus"
     if isinstance(by, Comparison):
-        scatter_values(ax, Z, by.witness(), label or "where they differ")
+        values, label = by.point_distances, label or "distance between a point's clusters"
+        scatter_values(ax, Z, values, label, limits=difference_limits(values))
         ax.set_title(" and ".join(short_name(name) for name in by.names), fontsize="medium")
     elif _is_real(by):
         scatter_values(ax, Z, np.asarray(by, dtype=np.float64), label or "value")

@@ -26,6 +26,23 @@ def test_tuples_are_the_distinct_rows_in_order_of_appearance(labels):
     np.testing.assert_allclose(tuples.weights, expected, rtol=1e-12)
 
 
+def test_many_partitions_have_tuples_that_no_integer_can_number():
+    # Keys in base 16 of 20 labels: 64 bits would forget the first four, which alone differ.
+    labels = np.tile(np.arange(15)[:, None], (2, 20))
+    labels[15:, 0] = (labels[15:, 0] + 1) % 15
+    tuples = tuples_of(labels)
+    assert tuples.t == 30
+    np.testing.assert_array_equal(tuples.codes[tuples.inverse], labels)
+
+
+def test_dense_and_sparse_products_of_tuples_are_equal(monkeypatch):
+    labels = np.random.default_rng(0).integers(-1, 4, size=(200, 6))
+    profiles = Profiles.of(tuples_of(labels))
+    dense = profiles.co_association(profiles)
+    monkeypatch.setattr("liftcluster.combination.methods.tuples._DENSE", 0)
+    np.testing.assert_array_equal(profiles.co_association(profiles), dense)
+
+
 @given(label_arrays())
 def test_the_indicator_has_a_one_for_every_label(labels):
     tuples = tuples_of(labels)

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from ..._util.typing import FloatArray, IntArray
 
-_DIGITS = 12  # to which similarities, of order one, are rounded
+_UNIT = 1e-12  # to which similarities, of order one, are rounded
 
 
 def weighted_ward(V: FloatArray, weights: FloatArray, k: int) -> IntArray:
@@ -57,35 +57,38 @@ def average_linkage(S: FloatArray, weights: FloatArray, k: int) -> IntArray:
 def average_linkage_above(S: FloatArray, weights: FloatArray, least: float) -> IntArray:
     """Clusters by average linkage with merges of a similarity above ``least``; overwrites S."""
     merges, height = _average_merges(S, weights)
-    return _joined(merges[height > least], len(weights))
+    return _joined(merges[height > least / _UNIT], len(weights))
 
 
 def _average_merges(S: FloatArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Pairs that are merged, not in order, and the similarity of each merge.
+    """Pairs that are merged, not in order, and the similarity of each merge in units of 1e-12.
 
     Merges are found by nearest-neighbour chains, which give the same tree (average linkage is
-    reducible) in O(t²) time. Similarities are rounded, so that the order of ties does not depend
-    on the unit of the weights.
+    reducible) in O(t²) time. Similarities are rounded to that unit, so that the order of ties does
+    not depend on the unit of the weights.
     """
     w = np.array(weights, dtype=np.float64)
     t = len(w)
-    np.round(S, _DIGITS, out=S)
+    np.rint(np.divide(S, _UNIT, out=S), out=S)
     np.fill_diagonal(S, -np.inf)
     merges = np.empty((t - 1, 2), dtype=np.int64)
     height = np.empty(t - 1)
-    alive = np.ones(t, dtype=bool)
+    numbers, penalty = np.arange(t), np.zeros(t)  # -inf for rows that were merged into others
     chain: list[int] = []
     for step in range(t - 1):
+        if 2 * (t - step) <= len(w):  # half of the rows are left: copy them, columns are slow
+            kept = np.flatnonzero(penalty == 0)
+            chain = np.searchsorted(kept, chain).tolist()
+            S, w, numbers, penalty = S[np.ix_(kept, kept)], w[kept], numbers[kept], penalty[kept]
         if not chain:
-            chain.append(int(alive.argmax()))
-        a, b = _mutual_neighbours(S, chain)
-        merges[step], height[step] = (a, b), S[a, b]
-        row = np.round((w[a] * S[a] + w[b] * S[b]) / (w[a] + w[b]), _DIGITS)
+            chain.append(int(penalty.argmax()))
+        a, b = _mutual_neighbours(S, penalty, chain)
+        merges[step], height[step] = numbers[[a, b]], S[a, b]
+        row = np.rint((w[a] * S[a] + w[b] * S[b]) / (w[a] + w[b]))
         row[b] = -np.inf
         S[b], S[:, b] = row, row
-        S[a], S[:, a] = -np.inf, -np.inf
         w[b] += w[a]
-        alive[a] = False
+        penalty[a] = -np.inf
     return merges, height
 
 
@@ -94,11 +97,11 @@ def _joined(pairs: IntArray, t: int) -> IntArray:
     return np.asarray(connected_components(graph, directed=False)[1])
 
 
-def _mutual_neighbours(S: FloatArray, chain: list[int]) -> tuple[int, int]:
+def _mutual_neighbours(S: FloatArray, penalty: FloatArray, chain: list[int]) -> tuple[int, int]:
     """Follow nearest neighbours until two are mutual, and remove these from the chain."""
     while True:
         a = chain[-1]
-        b = int(S[a].argmax())
+        b = int((S[a] + penalty).argmax())
         # Ties go to the previous point, otherwise the chain may not end.
         if len(chain) > 1 and S[a, chain[-2]] >= S[a, b]:
             chain.pop()

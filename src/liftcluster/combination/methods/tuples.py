@@ -19,6 +19,8 @@ from ...partitions.partition import Partition
 
 # Tuples in average linkage: the matrix of similarities takes half a gigabyte, linkage seconds.
 LIMIT = 8000
+_MOST_KEYS = 2**62  # of tuples as one integer
+_DENSE = 20  # clusters of each partition up to which dense products are faster
 # Tuples of weight zero get this share of the largest weight, so that no mean is 0/0.
 _NEGLIGIBLE = 1e-12
 
@@ -70,12 +72,14 @@ class LabelTuples:
         partitions = list(partitions)
         _check_same_points(partitions)
         columns = [_used_codes(p.labels) for p in partitions]
-        rows = np.zeros(partitions[0].n, dtype=np.int64)
+        keys, size = np.zeros(partitions[0].n, dtype=np.int64), 1
         for column in columns:
-            # One partition at a time, renumbering in between, so that keys do not overflow.
-            keys = rows * (column.max() + 2) + column + 1
-            rows = np.unique(keys, return_inverse=True)[1]
-        first, inverse = by_first_appearance(rows)
+            k = int(column.max()) + 2
+            if size > _MOST_KEYS // k:
+                keys = np.unique(keys, return_inverse=True)[1]
+                size = int(keys.max()) + 1
+            keys, size = keys * k + column + 1, size * k
+        first, inverse = by_first_appearance(keys)
         return cls(
             codes=np.column_stack([column[first] for column in columns]),
             inverse=inverse,
@@ -190,7 +194,7 @@ class Profiles:
             shares = shares @ (
                 reliability if reliability.ndim == 2 else sp.diags_array(reliability)
             )
-        S = np.asarray(shares @ other.shares.T.toarray())
+        S = _products(shares, other.shares)
         if self.is_complete and other.is_complete:
             S /= self.labelled.shape[1]
         else:
@@ -206,6 +210,15 @@ class Profiles:
             shape=(len(totals), len(self)),
         )
         return Profiles(sp.csr_array(means @ self.shares), means @ self.labelled, totals)
+
+
+def _products(A: Sparse, B: Sparse) -> FloatArray:
+    """A Bᵀ; counts of few clusters by a dense product in float32, which is exact and faster."""
+    few = A.shape[1] * A.shape[0] <= _DENSE * A.nnz
+    if few and (A.data == 1).all() and (B.data == 1).all():
+        one, other = A.astype(np.float32).toarray(), B.astype(np.float32).toarray()
+        return (one @ other.T).astype(np.float64)
+    return np.asarray(A @ B.T.toarray())
 
 
 def gather(
@@ -298,8 +311,10 @@ def _check_same_points(partitions: list[Partition]) -> None:
 
 def _used_codes(labels: IntArray) -> IntArray:
     """Labels renumbered so that every code from zero up is used; -1 stays."""
-    used, codes = np.unique(labels, return_inverse=True)
-    return np.asarray(codes - int(used[0] < 0), dtype=np.int64)
+    used = np.bincount(labels + 1)[1:] > 0
+    if used.all():
+        return labels.astype(np.int64)
+    return np.append(np.cumsum(used) - 1, -1)[labels]
 
 
 def by_first_appearance(rows: IntArray) -> tuple[IntArray, IntArray]:

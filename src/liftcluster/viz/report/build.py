@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -32,7 +32,9 @@ from .page_data import page_data
 from .profiles import cluster_profiles
 from .summary import Results, summary_sentences
 from .trust import assess_trust
-from .witnesses import find_witnesses
+
+if TYPE_CHECKING:
+    from ...comparison.drifting import Drift
 
 MAX_POINTS = 200_000  # larger data are sampled for the plots
 _SAME = 1e-9  # difference of memberships up to which clusterings are the same
@@ -132,7 +134,7 @@ def make_report(
 
 
 def report_about(
-    stability: Stability | None,
+    about: Stability | Drift | None,
     partitions: Mapping[str, Any],
     X: Points,
     *,
@@ -151,6 +153,8 @@ def report_about(
 ) -> Report:
     """The page of :func:`make_report`, with the stability of one of the clusterings if given.
 
+    With a :class:`~liftcluster.comparison.drifting.Drift` the two clusterings are of two samples:
+    X are all points, each in no cluster of the other sample.
     ``method`` makes the consensus; ``features`` are the names of the columns of X, ``ids`` those
     of the points, where X is no data frame. ``run`` says what was run, as names and values for the
     table of settings.
@@ -205,7 +209,8 @@ def report_about(
         found, rep = compare_all(compared, X, measures=names, lifting=lift_by, rng=seed)
         matrices = distance_matrices(found, compared, X)
         apart = matrices["lift_emd"].values[: len(named), : len(named)]
-        trust = assess_trust(named, X, apart, lifting, seed, stability)
+        stable, drift = (about, None) if isinstance(about, Stability) else (None, about)
+        trust = None if drift else assess_trust(named, X, apart, lifting, seed, stable)
     for warning in caught:
         warnings.warn(warning.message, warning.category, stacklevel=3)
     assert rep is not None
@@ -224,8 +229,8 @@ def report_about(
         matrices=matrices,
         consensus=combined,
         shown=shown,
-        witnesses=find_witnesses(pairs, rep, shown),
         trust=trust,
+        drift=drift,
         run=run,
         table=table,
         profiles=cluster_profiles(compared, table, seed),

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._util.typing import Array, FloatArray
 
+_MIN_RANGE = 0.05  # of colours, so that tiny differences look pale
 KINDS = ("stayed", "moved", "split", "merged", "rearranged", "spilled")
 
 
@@ -52,6 +53,7 @@ def _pack_matrix(rows: list[list[float | None]]) -> dict[str, Any]:
 def _pack_pairs(pairs: list[dict[str, Any]]) -> dict[str, Any]:
     reasons = [tuple(pair["left_out"].items()) for pair in pairs]
     distinct = list(dict.fromkeys(reasons))
+    cells = np.array([distance for pair in pairs for *_, distance in pair["cells"]])
     flows = np.array([flow for pair in pairs for flow in pair["flows"]]).reshape(-1, 4)
     return {
         "counts": pack(_smallest([len(pair["flows"]) for pair in pairs])),
@@ -63,7 +65,8 @@ def _pack_pairs(pairs: list[dict[str, Any]]) -> dict[str, Any]:
         "kinds": ["".join(str(KINDS.index(m["kind"])) for m in pair["moves"]) for pair in pairs],
         "left_out": [dict(reason) for reason in distinct],
         "left_out_of": pack(_smallest([distinct.index(reason) for reason in reasons])),
-        "witnesses": None if pairs[0]["witness"] is None else [pair["witness"] for pair in pairs],
+        "cell_counts": pack(_smallest([len(pair["cells"]) for pair in pairs])),
+        "cell_distances": quantise(cells, 0.0, max(cells.max(initial=0.0), _MIN_RANGE)),
     }
 
 

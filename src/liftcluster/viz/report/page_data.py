@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,29 +16,36 @@ from ...comparison.measures.registry import MEASURES
 from ..drawing import COLOURS, match_colours
 from ..layout import embed_distances, order_by_similarity
 from .columns import pack_table
+from .differences import shared_cells
 from .levels import pack_codes
 from .packing import pack, quantise
 from .summary import Results
 from .trust import trust_data
 
+if TYPE_CHECKING:
+    from ...comparison.drifting import Drift
+
 _ROUNDING = 1e-12  # smaller flows are rounding errors of the solver
-_MIN_RANGE = 0.05  # of the colours of a witness, so that tiny differences look pale
 
 
 def page_data(results: Results) -> dict[str, Any]:
     """All values on the page; those with one entry per point are packed."""
     coordinates, stress = embed_distances(results.matrices["lift_emd"].values)
+    parts = list(results.partitions.values())
+    # No point of two samples is in clusters of both.
+    n_compared, cells = shared_cells({} if results.drift else results.pairs, parts, results.shown)
     return {
         "format": "liftcluster report 2",
         "clusterings": _clusterings(results),
         "palette": list(COLOURS),
         "measures": _measures(results),
-        "pairs": [_pair(pair, comparison, results) for pair, comparison in results.pairs.items()],
+        "pairs": [_pair(pair, found, cells.get(pair, [])) for pair, found in results.pairs.items()],
         "order": order_by_similarity(results.matrices["lift_emd"].values).tolist(),
         "map": {"coordinates": coordinates.tolist(), "stress": stress},
         "consensus": _consensus(results),
         "trust": trust_data(results.trust, results.partitions),
-        "points": _points(results),
+        "drift": _drift(results.drift),
+        "points": {"compared": n_compared, **_points(results)},
         "table": pack_table(results.table, results.shown, results.profiles.separation),
         "profiles": results.profiles.data,
         "settings": _settings(results),
@@ -49,18 +56,21 @@ def page_data(results: Results) -> dict[str, Any]:
 
 def _clusterings(results: Results) -> list[dict[str, Any]]:
     colours = _colours(results)
+    parts = list(results.partitions.values())
+    # Shares of samples are those of their own points.
+    samples = parts if results.drift is None else [results.drift.a, results.drift.b]
     return [
         {
             "name": name,
             "k": p.k,
             "hard": p.is_hard,
             "is_consensus": i >= results.n_inputs,
-            "noise_mass": p.noise_mass,
+            "noise_mass": samples[i].noise_mass,
             "clusters": [str(cluster) for cluster in p.names],
-            "masses": p.masses.tolist(),
+            "masses": samples[i].masses.tolist(),
             "colours": colours[i],
         }
-        for i, (name, p) in enumerate(results.partitions.items())
+        for i, (name, p) in enumerate(zip(results.partitions, parts, strict=True))
     ]
 
 
@@ -93,7 +103,7 @@ def _measures(results: Results) -> dict[str, Any]:
     }
 
 
-def _pair(pair: tuple[int, int], comparison: Comparison, results: Results) -> dict[str, Any]:
+def _pair(pair: tuple[int, int], comparison: Comparison, cells: list[Any]) -> dict[str, Any]:
     plan, D = np.asarray(comparison.plan), np.asarray(comparison.cluster_distances)
     numbers = [{name: i for i, name in enumerate(p.names)} for p in comparison.partitions]
     return {
@@ -111,7 +121,7 @@ def _pair(pair: tuple[int, int], comparison: Comparison, results: Results) -> di
             for move in comparison.moves
         ],
         "left_out": dict(comparison.left_out),
-        "witness": _witness(pair, results),
+        "cells": cells,
     }
 
 
@@ -120,25 +130,6 @@ def _flows(plan: FloatArray, D: FloatArray) -> list[list[Any]]:
     i, j = np.nonzero(plan > _ROUNDING)
     columns = i.tolist(), j.tolist(), plan[i, j].tolist(), D[i, j].tolist()
     return [list(flow) for flow in zip(*columns, strict=True)]
-
-
-def _witness(pair: tuple[int, int], results: Results) -> dict[str, Any] | None:
-    """None where the page computes it from the scores of the clusters."""
-    if results.witnesses.of_pairs is None:
-        return None
-    values = results.witnesses.of_pairs[pair]
-    low, high = float(values.min()), float(values.max())
-    return quantise(values, low, max(high, low + _MIN_RANGE))
-
-
-def _scores(results: Results) -> list[dict[str, Any]] | None:
-    """The scores of the clusters of each clustering, one cluster after the other."""
-    if results.witnesses.of_clusters is None:
-        return None
-    return [
-        quantise(S.T.ravel(), float(S.min()), max(float(S.max()), float(S.min()) + _MIN_RANGE))
-        for S in results.witnesses.of_clusters
-    ]
 
 
 def _consensus(results: Results) -> dict[str, Any] | None:
@@ -169,6 +160,27 @@ def _consensus(results: Results) -> dict[str, Any] | None:
     }
 
 
+def _drift(found: Drift | None) -> dict[str, Any] | None:
+    """Distances of two samples, and of random splits of both together."""
+    if found is None:
+        return None
+    return {
+        "p_value": found.p_value,
+        "sizes": [found.a.n, found.b.n],
+        "n_splits": len(next(iter(found.null.values()))),
+        "measures": [
+            {
+                "measure": name,
+                "value": found.values[name],
+                "mean": float(null.mean()),
+                "deviation": float(null.std()),
+                "p_value": found.p_values[name],
+            }
+            for name, null in found.null.items()
+        ],
+    }
+
+
 def _points(results: Results) -> dict[str, Any]:
     shown, view = results.shown, results.view
     low, high = view.coordinates.min(axis=0), view.coordinates.max(axis=0)
@@ -178,8 +190,6 @@ def _points(results: Results) -> dict[str, Any]:
     return {
         "n": len(view.coordinates),
         "shown": len(shown),
-        "witnessed": results.witnesses.n_points,
-        "scores": _scores(results),
         "axes": list(view.axes),
         "description": view.description,
         "explained": None if view.explained is None else list(view.explained),

@@ -20,14 +20,15 @@ from .similarity import similar_groups
 if TYPE_CHECKING:
     from ...combination.result import Consensus
     from ...comparison.comparing import DistanceMatrix
+    from ...comparison.drifting import Drift
     from .columns import PointTable
     from .profiles import Profiles
     from .trust import Trust
-    from .witnesses import Witnesses
 
 _UNDECIDED = 0.5  # share of the inputs that agree, below which a point is undecided
 _MAX_GROUPS = 5  # of like clusterings, in a sentence
 _ZERO = 1e-9  # distances and costs below are rounding errors
+_UNLIKELY = 0.05  # p-value up to which two samples differ
 # In words, up to these mean distances. Labels: 1 - adjusted Rand index, whose values from 0.9 and
 # 0.65 are called excellent and moderate (Steinley 2004, doi:10.1037/1082-989X.9.3.386). Places:
 # clusters nearer than 0.25 are in the same place.
@@ -58,8 +59,8 @@ class Results:
     matrices: dict[str, DistanceMatrix]
     consensus: Consensus | None
     shown: IntArray  # indices of the points in the plots, in random order
-    witnesses: Witnesses  # at the first points of ``shown``
     trust: Trust | None
+    drift: Drift | None  # of two samples, each of which is in no cluster of the other's clustering
     run: Sequence[tuple[str, str]]  # what was run: names and values
     table: PointTable
     profiles: Profiles
@@ -83,6 +84,8 @@ def summary_sentences(results: Results) -> list[Sentence]:
     D = results.matrices["lift_emd"].values
     names = [Name(_short(name)) for name in results.partitions]
     m = results.n_inputs
+    if results.drift is not None:
+        return [_samples(results.drift, names), *_largest_change(results, names)]
     return [
         _agreement(results, D[:m, :m]),
         *_alike(D[:m, :m], names[:m]),
@@ -109,6 +112,21 @@ def _agreement(results: Results, D: FloatArray) -> Sentence:
         return (f"{subject} {word} ({average}{who} are {apart}).",)
     share = f"{_percent(1 - outside)} of the {_what_is_shared(results)}"
     return (f"{subject} {word}: {average}{who} put {share} into matching clusters ({apart}).",)
+
+
+def _samples(drift: Drift, names: list[Name]) -> Sentence:
+    """Whether two samples differ more than random splits of both together do."""
+    name = "lift_emd" if "lift_emd" in drift.values else next(iter(drift.values))
+    by = "LiftEMD" if name == "lift_emd" else name
+    verb = "differ" if drift.p_value <= _UNLIKELY else "do not differ"
+    return (
+        names[0],
+        f" ({drift.a.n:,} points) and ",
+        names[1],
+        f" ({drift.b.n:,} points) {verb} more than sampling noise explains "
+        f"(p = {drift.p_value:.2g}): their clusters are {drift.values[name]:.3f} apart by {by}, "
+        f"those of random splits of all points {drift.null[name].mean():.3f} on average.",
+    )
 
 
 def _label_distance(results: Results, name: str) -> float | None:

@@ -5,13 +5,13 @@ const MARKERS = ["circle", "square", "triangle", "diamond", "cross"];
 const RAMPS = {
   light: {
     distance: ["#edf2f8", "#a9cbe4", "#4f97c8", "#14609c", "#08306b"],
-    witness: ["#dde1e8", "#f3cf9f", "#ec8a3a", "#c24700", "#6b1d00"],
+    differences: ["#dde1e8", "#f3cf9f", "#ec8a3a", "#c24700", "#6b1d00"],
     confidence: ["#a03400", "#e08a3c", "#d8d3c8", "#7fb0cf", "#00568a"],
     value: ["#b9dcae", "#5cb8a2", "#2c86a0", "#2f5390", "#2a1a5e"],
   },
   dark: {
     distance: ["#232b39", "#25486b", "#2f78ad", "#63b0e4", "#c9e9ff"],
-    witness: ["#2e3542", "#6b4526", "#bd6a20", "#ff9d3d", "#ffe3a8"],
+    differences: ["#2e3542", "#6b4526", "#bd6a20", "#ff9d3d", "#ffe3a8"],
     confidence: ["#ffb066", "#b8743a", "#5a5f6b", "#4384b3", "#8fd0ff"],
     value: ["#4b3b8f", "#3a6ea8", "#2f9e9b", "#7ccb7f", "#f1f3a0"],
   },

@@ -26,7 +26,8 @@ function offerAllDownloads() {
     ["SVG", "the heat map", () => saveText("distances.svg", "image/svg+xml", standaloneSvg([heatmapSvg(page.state)], "the heat map"))]]);
   offerDownloads("h-map", [picture("map", "the map", ["map"])]);
   offerDownloads("h-flow", [picture("flow", "the flows", ["flow"]), table("flow-table", "flows", "the flows")]);
-  offerDownloads("h-points", [["PNG", "the three plots", savePlots], table("witness-table", "differences", "the differences by cluster")]);
+  offerDownloads("h-points", [["PNG", "the three plots", savePlots], table("difference-table", "differences", "the differences by cluster")]);
+  offerDownloads("h-drift", [table("drift-table", "drift", "the distances of the samples")]);
   offerDownloads("h-consensus", [table("consensus-table", "consensus", "the clusters of the consensus")]);
   offerDownloads("h-trust", [table("trust-table", "stability", "the stability of the clusters")]);
   offerDownloads("h-tree", [picture("tree", "the tree", ["tree-names", "tree"]), table("tree-table", "tree", "the tree")]);
@@ -130,19 +131,19 @@ function drawPlotText(pen, { coloured }, width, height, rows) {
   pen.font = "13px system-ui, sans-serif";
   say(fitText(coloured.title, width, 13), 0, 12);
   const below = height + 40;
-  if (coloured.levels) {
+  if (coloured.ramp) {
     const start = widthOf(coloured.low, 13) + 8;
     say(coloured.low, 0, below);
     for (let s = 0; s < 100; s++) { pen.fillStyle = css(ramp(coloured.ramp, s / 99)); pen.fillRect(start + s, below - 9, 1.5, 9); }
     say(coloured.high, start + 108, below);
     return 1;
   }
-  const { clusters, colours } = CLUSTERINGS[coloured.clustering];
+  const { colours } = coloured, names = coloured.item ? coloured.item.names.slice(0, colours.length) : CLUSTERINGS[coloured.clustering].clusters;
   let [x, row] = [0, 0];
-  for (let c = 0; c < clusters.length; c++) {
-    const name = fitText(clusters[c], 120, 13), needed = 30 + widthOf(name, 13);
+  for (let c = 0; c < names.length; c++) {
+    const name = fitText(names[c], 120, 13), needed = 30 + widthOf(name, 13);
     if (x && x + needed > width) [x, row] = [0, row + 1];
-    if (row >= rows - 1) { say("and " + count(clusters.length - c) + " more", x, below + 20 * row); break; }
+    if (row >= rows - 1) { say("and " + count(names.length - c) + " more", x, below + 20 * row); break; }
     pen.save();
     pen.translate(x, below + 20 * row - 11);
     pen.fillStyle = css(clusterColour(colours[c]));

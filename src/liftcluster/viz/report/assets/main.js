@@ -44,7 +44,7 @@ const page = {
     drawMap(state, (change) => this.choose(change));
     drawFlow(state);
     drawMoves(state);
-    drawWitnessTable(state);
+    drawDifferenceTable(state);
     this.panels.forEach((panel) => panel.update());
     drawClusters(state);
     drawSelection();
@@ -170,8 +170,8 @@ function watchScrolling() {
 function pointsHint() {
   const parts = [POINTS.shown < POINTS.n ? "Showing " + count(POINTS.shown) + " of " + count(POINTS.n) + " points, drawn at random" : count(POINTS.n) + " points",
     " in " + POINTS.description + (POSITIONS.stretched ? " (axes stretched)" : "") + ". "];
-  if (POINTS.witnessed < POINTS.shown) parts.push("Differences are shown for " + count(POINTS.witnessed) + " of them. ");
-  parts.push("Matching clusters have the same colour. Select one in a legend to highlight it in all three plots; drag to move, double-click or Ctrl + wheel to zoom.");
+  if (POINTS.compared < POINTS.shown) parts.push("Differences are shown for " + count(POINTS.compared) + " of them. ");
+  parts.push("Matching clusters have the same colour; the third plot shows how far apart the two clusters of each point are. Select one in a legend to highlight it in all three plots; drag to move, double-click or Ctrl + wheel to zoom.");
   byId("points-hint").textContent = parts.join("");
 }
 
@@ -193,7 +193,7 @@ function start() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.recolour());
   window.addEventListener("beforeprint", () => { printing = true; page.recolour(); });
   window.addEventListener("afterprint", () => { printing = false; page.recolour(); });
-  page.panels = ["first", "second", "witness"].map((choice, i) => new Panel(choice, i + 1, page));
+  page.panels = ["first", "second", "differences"].map((choice, i) => new Panel(choice, i + 1, page));
   byId("panels").append(...page.panels.map((panel) => panel.holder));
   for (const card of ["distances-card", "map-card"]) byId(card).classList.toggle("wide", CLUSTERINGS.length > MANY);
   offerAllDownloads();
@@ -201,6 +201,7 @@ function start() {
   pointsHint();
   startSelecting();
   drawClusterings();
+  drawDrift();
   drawConsensus();
   drawTrust();
   if (location.hash) page.followLink();

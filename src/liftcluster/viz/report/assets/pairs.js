@@ -8,6 +8,13 @@ function unpackFlows(packed) {
   for (const n of unpack(packed.counts)) begin.push(begin[begin.length - 1] + n);
   return { columns, begin, leftOut: unpack(packed.left_out_of) };
 }
+/* The distances between clusters that share points, and where those of each pair begin. */
+const CELLS = unpackCells(DATA.pairs);
+function unpackCells(packed) {
+  const begin = [0];
+  for (const n of unpack(packed.cell_counts)) begin.push(begin[begin.length - 1] + n);
+  return { levels: unpack(packed.cell_distances), step: packed.cell_distances.high / 255, begin };
+}
 function pairNumber(i, j) { return i * CLUSTERINGS.length - (i * (i + 1)) / 2 + j - i - 1; }
 
 /* The results for two clusterings, in the given order. */
@@ -25,7 +32,6 @@ function newPair(first, second) {
     moves.push(move[f]);
   }
   return { flows, moves: movesOf(flows, moves, DATA.pairs.kinds[number], first, second),
-    witness: DATA.pairs.witnesses ? DATA.pairs.witnesses[number] : witnessFromScores(flows, first, second),
     leftOut: DATA.pairs.left_out[FLOWS.leftOut[number]] };
 }
 
@@ -79,19 +85,27 @@ function mainMove(moves) {
   return changes.reduce((best, move) => (best === null || move.cost > best.cost ? move : best), null);
 }
 
-/* The witness of two clusterings where the page has the scores of the clusters: the sum over flows of mass times
-   the difference of scores, as bytes. */
-function witnessFromScores(flows, first, second) {
-  const n = DATA.points.witnessed, total = new Float64Array(n);
-  const [S, T] = [first, second].map((c) => ({ ...DATA.points.scores[c], levels: unpackOnce(DATA.points.scores[c]) }));
-  const [s, t] = [S, T].map(({ low, high }) => (high - low) / 255);
-  for (const [i, j, mass] of flows) {
-    for (let p = 0; p < n; p++) total[p] += mass * Math.abs(S.low + s * S.levels[i * n + p] - T.low - t * T.levels[j * n + p]);
+/* Where two clusterings differ: for each point the distance between its two clusters, NaN if it is in none of one.
+   The page has the distances of clusters that share points, in order. Of two samples, how far the point's cluster moves. */
+function differencesOf(first, second) {
+  const n = POINTS.compared, values = new Float32Array(n).fill(NaN);
+  const [A, B] = [first, second].map(labelsOf), [k, l] = [first, second].map((c) => CLUSTERINGS[c].k);
+  if (DATA.drift) {
+    const [from, to] = [0, 1].map((side) => meanDistances(pairOf(first, second).flows, side, [k, l][side]));
+    for (let p = 0; p < n; p++) values[p] = A[p] < k ? from[A[p]] : B[p] < l ? to[B[p]] : NaN;
+    return values;
   }
-  let [low, high] = [Infinity, -Infinity];
-  for (const v of total) { low = Math.min(low, v); high = Math.max(high, v); }
-  high = Math.max(high, low + 0.05);  // tiny differences look pale
-  const witness = { low, high };
-  unpackCache.set(witness, Uint8Array.from(total, (v) => Math.round(((v - low) * 255) / (high - low))));
-  return witness;
+  const swapped = first > second, number = swapped ? pairNumber(second, first) : pairNumber(first, second);
+  const cells = new Float64Array(n).fill(-1);
+  for (let p = 0; p < n; p++) if (A[p] < k && B[p] < l) cells[p] = swapped ? B[p] * k + A[p] : A[p] * l + B[p];
+  const rank = new Map();
+  Float64Array.from(new Set(cells.filter((c) => c >= 0))).sort().forEach((cell, i) => rank.set(cell, i));
+  const { levels, step, begin } = CELLS;
+  for (let p = 0; p < n; p++) if (cells[p] >= 0) values[p] = step * levels[begin[number] + rank.get(cells[p])];
+  return values;
+}
+function meanDistances(flows, side, k) {
+  const mass = new Float64Array(k), cost = new Float64Array(k);
+  for (const flow of flows) { mass[flow[side]] += flow[2]; cost[flow[side]] += flow[2] * flow[3]; }
+  return cost.map((c, i) => c / mass[i]);
 }

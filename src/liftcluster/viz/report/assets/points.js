@@ -37,17 +37,28 @@ function labelsOf(i) { return unpackOnce(POINTS.labels[i]); }
 
 /* The labels or the levels that a choice of colours stands for, and their legend. */
 function colouring(choice, state) {
-  if (choice === "witness") {
-    const { witness } = pairOf(state.first, state.second);
-    return { levels: unpackOnce(witness), ramp: "witness", low: "less (" + witness.low.toFixed(2) + ")", high: "more (" + witness.high.toFixed(2) + ")", ascending: true,
-      title: "where " + isolated(nameOf(state.first)) + " and " + isolated(nameOf(state.second)) + " differ" };
-  }
+  if (choice === "differences") return differencesColouring(state);
   if (choice === "confidence") {
     return { levels: unpackOnce(POINTS.confidence), ramp: "confidence", low: "no input agrees", high: "all agree", ascending: false, title: "the share of the inputs that agree with the consensus" };
   }
   if (itemOf(choice) !== null) return columnColouring(itemOf(choice));
   const i = choice === "first" ? state.first : choice === "second" ? state.second : Number(choice);
   return { clustering: i, labels: labelsOf(i), colours: CLUSTERINGS[i].colours, title: isolated(nameOf(i)) };
+}
+
+const differenceCache = new Map();
+function differencesColouring({ first, second }) {
+  const key = first + "," + second;
+  if (!differenceCache.has(key)) {
+    const values = differencesOf(first, second), most = values.reduce((a, v) => (v > a ? v : a), 0.05);  // tiny ones look pale
+    let missing = 0;
+    const keys = Uint32Array.from(values, (v) => (Number.isNaN(v) ? (missing++, 0) : 1 + Math.round((255 * v) / most)));
+    differenceCache.set(key, { keys, missing, most });
+  }
+  const { keys, missing, most } = differenceCache.get(key);
+  const notes = missing ? ["grey: in no cluster of one of them (" + percent(missing / keys.length) + ")"] : [];
+  return { keys, notes, ramp: "differences", low: "same place (0)", high: "far apart (" + most.toFixed(2) + ")", ascending: true,
+    title: "the distance between the clusters of each point in " + isolated(nameOf(first)) + " and " + isolated(nameOf(second)) };
 }
 
 /* Pixels of a marker: offsets and coverage. */
@@ -93,7 +104,7 @@ function stylesFor(coloured, radius) {
 
 /* The key of each point, and the drawing order: key 0 first, large differences last. */
 function stylesOfPoints(coloured, highlight) {
-  const n = coloured.levels ? coloured.levels.length : POINTS.shown;
+  const n = (coloured.levels || coloured.keys || labelsOf(0)).length;
   const keys = coloured.keys ? coloured.keys.slice() : new Uint32Array(n);
   if (coloured.levels) for (let p = 0; p < n; p++) keys[p] = coloured.levels[p] + 1;
   else if (coloured.labels) {
@@ -109,7 +120,7 @@ function stylesOfPoints(coloured, highlight) {
 }
 
 function drawingOrder(keys, coloured) {
-  const rank = (key) => (key === 0 ? 0 : !coloured.levels ? 1 : coloured.ascending ? key : 257 - key);
+  const rank = (key) => (key === 0 ? 0 : coloured.ascending === undefined ? 1 : coloured.ascending ? key : 257 - key);
   const begin = new Uint32Array(259);
   for (const key of keys) begin[rank(key) + 1]++;
   for (let r = 0; r < 258; r++) begin[r + 1] += begin[r];
@@ -137,7 +148,7 @@ class Panel {
 
   listOptions() {
     const { state } = this.page;
-    const options = [["first", nameOf(state.first)], ["second", nameOf(state.second)], ["witness", "where these two differ"]];
+    const options = [["first", nameOf(state.first)], ["second", nameOf(state.second)], ["differences", "where these two differ"]];
     if (POINTS.confidence) options.push(["confidence", "confidence of the consensus"]);
     const pinned = CLUSTERINGS.map((c, i) => [String(i), "always " + clean(c.name)]);
     const made = [...options, ...pinned].map(([value, text]) => element("option", { value, textContent: clean(text), selected: value === this.choice }));
@@ -160,7 +171,7 @@ class Panel {
     const { item, ramp: scale, low, high } = this.coloured, focused = [...this.legend.children].indexOf(document.activeElement);
     if (item || scale) {
       const made = scale ? [rampBar(scale, low, high)] : categoryChips(this.coloured);
-      const notes = item ? columnNotes(this.coloured) : [];
+      const notes = item ? columnNotes(this.coloured) : this.coloured.notes || [];
       this.legend.replaceChildren(...made, ...notes.map((text) => element("span", { className: "hint", textContent: text })));
       if (focused >= 0 && made[focused]) made[focused].focus();
       return;
@@ -175,6 +186,7 @@ class Panel {
     });
     const notes = [];
     if (found.clusters.length > 60) notes.push("and " + count(found.clusters.length - 60) + " more");
+    if (DATA.drift) notes.push("grey: the other sample");
     if (found.noise_mass > 0) notes.push("grey: in no cluster (" + percent(found.noise_mass) + ")");
     if (!found.hard) notes.push("soft: coloured by largest membership");
     if (new Set(found.colours.map((number) => number % PALETTE.length)).size < found.k) notes.push("colours repeat with other markers");

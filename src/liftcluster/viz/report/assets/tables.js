@@ -74,15 +74,14 @@ function drawMoves(state) {
     "From " + isolated(A.name) + " to " + isolated(B.name) + (flows.length > 200 ? "; the largest 200 of " + count(flows.length) + " flows" : ""), 200);
 }
 
-function drawWitnessTable(state) {
-  const { witness } = pairOf(state.first, state.second);
-  const levels = unpackOnce(witness), labels = labelsOf(state.first), A = CLUSTERINGS[state.first];
+function drawDifferenceTable(state) {
+  const values = differencesOf(state.first, state.second), labels = labelsOf(state.first), A = CLUSTERINGS[state.first];
   const sum = new Float64Array(A.k), number = new Float64Array(A.k);
-  for (let p = 0; p < levels.length; p++) if (labels[p] < A.k) { sum[labels[p]] += levels[p]; number[labels[p]]++; }
-  const mean = (i) => (number[i] ? witness.low + ((sum[i] / number[i]) * (witness.high - witness.low)) / 255 : 0);
+  values.forEach((v, p) => { if (labels[p] < A.k && !Number.isNaN(v)) { sum[labels[p]] += v; number[labels[p]]++; } });
+  const mean = (i) => (number[i] ? sum[i] / number[i] : 0);
   const rows = [...A.clusters.keys()].sort((i, j) => mean(j) - mean(i)).map((i) =>
     ({ cells: [[swatch(A.colours[i]), nameElement(A.clusters[i])], exact(A.masses[i], percent(A.masses[i])), exact(mean(i), mean(i).toFixed(3))] }));
-  fill("witness-table", ["cluster", "#share of the mass", "#mean difference"], rows,
+  fill("difference-table", ["cluster", "#share of the mass", "#mean difference"], rows,
     "Clusters of " + isolated(A.name) + ", largest difference from " + isolated(nameOf(state.second)) + " first", 200);
 }
 
@@ -102,6 +101,19 @@ function drawConsensus() {
     decimals(found.mean_distance) + ", by labels (variation of information) " + decimals(found.label_distance) +
     "; the least that an input has, its own 0 included: " + decimals(found.best_input_distance) + " and " + decimals(found.best_input_label_distance) +
     ". Confidence is the share of the inputs that agree." + against + chosen + (found.reason ? " This method was taken because " + found.reason + "." : "");
+}
+
+/* Two samples, and random splits of both together. */
+function drawDrift() {
+  const found = DATA.drift;
+  if (!found) return;
+  const rows = found.measures.map(({ measure, value, mean, deviation, p_value }) => ({ cells: [displayName(measure), exact(value, decimals(value, 4)),
+    exact(mean, decimals(mean, 4) + " ± " + decimals(deviation, 4)), exact(p_value, p_value.toPrecision(2))] }));
+  fill("drift-table", ["measure", "#distance between the samples", "#between random splits", "#p alone"], rows);
+  byId("drift-card").hidden = false;
+  byId("drift-hint").textContent = "p = " + found.p_value.toPrecision(2) + " by all measures together: how often one of " + count(found.n_splits) +
+    " random splits of all " + count(found.sizes[0] + found.sizes[1]) + " points into samples of these sizes is at least as far apart. " +
+    "Shares of clusters are those of their own sample. In the plots the other sample is grey, and the third shows how far the clusters moved.";
 }
 
 /* The input clusters that a consensus cluster is made of: all large ones of few inputs, three of many. */
