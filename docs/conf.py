@@ -32,6 +32,7 @@ extensions = [
 exclude_patterns = ["_build", "gallery/*.ipynb", "sg_execution_times.rst", "gallery/sg_*"]
 templates_path = ["_templates"]
 nitpicky = False
+highlight_language = "none"  # blocks without a language are output
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings contain functions
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline", "attrs_block"]
@@ -82,6 +83,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_sidebars = {"index": [], "start": []}  # they have no pages below them
 html_theme_options = {
     "navbar_align": "left",
     "navigation_with_keys": False,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
@@ -28,6 +30,9 @@ def visit_displaymath(self: HTML5Translator, node: nodes.math_block) -> None:
 
 
 def _convert(node: nodes.Element, formula: str, **options: str) -> str:
+    # Browsers draw bars of any other kind with uneven space.
+    formula = re.sub(r"(?<!\\left)(\\l[vV]ert)", r"\\left\1", formula)
+    formula = re.sub(r"(?<!\\right)(\\r[vV]ert)", r"\\right\1", formula)
     try:
         return convert(formula, **options)
     except Exception as error:  # its errors have no common class
