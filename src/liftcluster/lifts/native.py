@@ -265,8 +265,8 @@ class Members:
             return
         for p in R.partitions.values():
             same = is_constant(p.weights)
-            hard = (np.ascontiguousarray(p.assignment, dtype=np.int32),) if p.is_hard else None
-            self._add(p.k, None if same else p.weights, hard or _csr_parts(p.assignment))
+            memberships = (p.assignment,) if p.is_hard else _csr_parts(p.assignment)
+            self._add(p.k, None if same else p.weights, memberships)
             if same:
                 self._units[-1] *= p.weights[0]
 
@@ -285,8 +285,8 @@ class Members:
     def rows(self, rows: slice) -> tuple[Any, ...]:
         parts: list[tuple[Any, ...]] = []
         for k, weights, (first, *others) in self._parts:
-            # The codes of some rows, or the bounds of their entries.
-            own = first[rows.start : rows.stop + 1] if others else first[rows]
+            # The codes of some rows, which mostly have one byte, or the bounds of their entries.
+            own = first[rows.start : rows.stop + 1] if others else first[rows].astype(np.int32)
             parts.append((k, None if weights is None else weights[rows], own, *others))
         return tuple(parts)
 
