@@ -118,23 +118,37 @@ class Comparison:
 
     Attributes
     ----------
-    values : mapping from measure to Estimate
-        Slow ones (cdistance; spri and spari in more than three dimensions) are computed when they
-        are first read, unless they were asked for by name.
-    left_out : mapping from measure to the reason why it does not apply
+    names : pair
+        Names of the partitions.
+    values : mapping from str to Estimate
+        ``value`` and standard ``error`` of each measure, also as ``found["rand"]``. Slow ones
+        (cdistance; spri and spari above three dimensions) are computed when first read.
+    left_out : mapping from str to str
+        Measures that do not apply, and why.
     plan : (k, k') array or None
         The transport plan of LiftEMD; None without points.
     cluster_distances : (k, k') array or None
         ‖Φ̄(C) − Φ̄(C′)‖ of every two clusters.
     moves : list of Move
-        The plan in words, heaviest first.
-    representation : Representation or None
-        Both partitions, lifted.
+        The plan in words, heaviest first; each has ``kind``, ``sources``, ``targets``, ``mass``.
+    representation, lifted : Representation, and a pair of them, or None
+        Both partitions, lifted: as one representation, and each by itself.
     lift : Lift or None
-    element_similarity : (n,) array
-        How alike both are around each point.
+        The map that lifted them; None without points.
+    points : (n, d) array or None
+        The points of a, if they were in memory.
     partitions : pair of Partition
         Summaries of them, without points, where those were read in blocks.
+
+    See Also
+    --------
+    compare, plot.plan, plot.flow
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> lc.compare([0, 0, 1], [0, 1, 1], [[0.0], [1.0], [5.0]], measures="lift_emd")
+    Comparison(a and b: lift_emd = 0.4514, ...)
     """
 
     names: tuple[Hashable, Hashable]
@@ -157,12 +171,10 @@ class Comparison:
 
     @cached_property
     def element_similarity(self) -> FloatArray:
-        """(n,) element-centric similarity of both partitions around each point, in [0, 1].
+        r"""(n,) element-centric similarity of both partitions around each point, in [0, 1].
 
-        1 where a point is in the same cluster in both, |C ∩ C′| / max(|C|, |C′|) for hard clusters,
-        and by personalised PageRank (α = 0.9) for soft ones; NaN for noise in either. For hard
-        partitions the mean is one minus the measure ``element_centric``. Needs the same points in
-        memory.
+        For hard clusters :math:`|C \cap C'| / \max(|C|, |C'|)`, whose mean is one minus the measure
+        ``element_centric``; for soft ones by personalised PageRank (α = 0.9). NaN for noise.
 
         >>> import liftcluster as lc
         >>> lc.compare([0, 0, 1, 1], [0, 0, 0, 1]).element_similarity.round(3).tolist()
@@ -203,7 +215,8 @@ class Comparison:
         ----------
         points : (n, d) array-like or source of blocks, optional
             Where to evaluate it; by default at the points of a, if they were in memory.
-        cluster, other : names
+        cluster, other : hashable, optional
+            Names of two clusters, one of each partition. Give both or neither.
         """
         lift = self.lift
         if self.lifted is None or lift is None or self.plan is None:
@@ -267,7 +280,13 @@ class Comparison:
         return pd.DataFrame(rows, index, ["value", "error", "is_metric", "title"])
 
     def plot(self, ax: Any = None) -> Any:
-        """The transport plan as a picture: see :func:`liftcluster.plot.plan`."""
+        """The transport plan as a picture, by :func:`liftcluster.plot.plan`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+        """
         from ..viz.plot import plan as draw
 
         return draw(self, ax=ax)

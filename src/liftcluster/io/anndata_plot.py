@@ -50,18 +50,30 @@ def difference(
     Parameters
     ----------
     adata : AnnData
-        n cells.
+        The cells.
     a, b : str
-        Two clusterings, as for :func:`liftcluster.anndata.compare`.
+        Two clusterings: columns of ``.obs``, or (n, k) memberships in ``.obsm``.
     basis : str, optional
         Where to draw the cells: a key of ``.obsm`` such as "X_umap" or, as in scanpy, "umap", of
         which the first two columns are taken. By default UMAP or t-SNE.
     use_rep : str, optional
-        The points that the clusterings are compared by, as for
-        :func:`liftcluster.anndata.compare`.
-    ax : matplotlib Axes, by default those of a new figure
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
     **lifting
-        Options of :func:`liftcluster.compare`: kernel, bandwidth, lift, rng, ...
+        Options of :func:`liftcluster.compare`: ``kernel``, ``bandwidth``, ``lift``, ``weights``,
+        ``rng`` and ``progress``.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.anndata.compare : The numbers.
+    liftcluster.anndata.plot.flow : What becomes of each cluster.
 
     Examples
     --------
@@ -90,8 +102,28 @@ def flow(
 
     Parameters
     ----------
-    adata, a, b, use_rep, ax, **lifting
-        As for :func:`difference`.
+    adata : AnnData
+        The cells.
+    a, b : str
+        Two clusterings: columns of ``.obs``, or (n, k) memberships in ``.obsm``.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+    **lifting
+        Options of :func:`liftcluster.compare`: ``kernel``, ``bandwidth``, ``lift``, ``weights``,
+        ``rng`` and ``progress``.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.anndata.compare : The numbers.
+    liftcluster.plot.flow : The same for a comparison of labels.
 
     Examples
     --------
@@ -122,10 +154,31 @@ def distances(
 
     Parameters
     ----------
-    keys, measure
-        As for :func:`liftcluster.anndata.distance_matrix`.
-    adata, use_rep, ax, **lifting
-        As for :func:`difference`.
+    adata : AnnData
+        The cells.
+    keys : str or sequence of str
+        Clusterings: columns of ``.obs``, or memberships in ``.obsm``. A pattern such as
+        ``"leiden_*"`` takes the columns of ``.obs`` that match, in their order.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    measure : str, default "lift_emd"
+        A name in :data:`liftcluster.MEASURES`.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+    **lifting
+        Options of :func:`liftcluster.distance_matrix`: ``measure_options``, ``kernel``,
+        ``bandwidth``, ``lift``, ``weights``, ``rng`` and ``progress``.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.anndata.distance_matrix : The numbers.
+    liftcluster.plot.distances : The same for a matrix of distances.
 
     Examples
     --------
@@ -151,10 +204,29 @@ def resolution_tree(
 
     Parameters
     ----------
-    keys, **options
-        As for :func:`liftcluster.anndata.resolution_tree`.
-    adata, use_rep, ax
-        As for :func:`difference`.
+    adata : AnnData
+        The cells.
+    keys : str or sequence of str
+        Columns of ``.obs`` in the order of their resolution; a pattern such as ``"leiden_*"`` takes
+        them from few to many clusters.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+    **options
+        Options of :func:`liftcluster.resolution_tree`: ``kernel``, ``bandwidth``, ``lift`` and
+        ``rng``.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.anndata.resolution_tree : The numbers.
+    liftcluster.plot.resolution_tree : The same for a tree.
 
     Examples
     --------
@@ -180,10 +252,24 @@ def confidence(
 
     Parameters
     ----------
-    key : str
+    adata : AnnData
+        The cells.
+    key : str, default "consensus"
         The ``key_added`` of :func:`liftcluster.anndata.consensus`.
-    adata, basis, ax
-        As for :func:`difference`.
+    basis : str, optional
+        Where to draw the cells: a key of ``.obsm`` such as "X_umap" or, as in scanpy, "umap", of
+        which the first two columns are taken. By default UMAP or t-SNE.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.anndata.consensus : Stores the confidence.
 
     Examples
     --------

@@ -42,18 +42,22 @@ def stability(
 
     Parameters
     ----------
+    adata : AnnData
+        The cells.
     source : sequence of str, pattern, clusterer or function
         Runs: columns of ``.obs`` such as ``["leiden_0.5", "leiden_1.0"]`` or ``"leiden_*"``. Or a
         scikit-learn clusterer or a function from points to labels, which is run on resamples.
     reference : str, optional
         The clustering in question, a column of ``.obs``; by default the run that is nearest to the
         others, or the clustering of all cells by the clusterer.
-    key_added : str or None
-        The key of the results; None to store nothing.
-    adata, use_rep
-        As for :func:`compare`.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    key_added : str or None, default "stability"
+        The key under which results are stored; None to store nothing.
     **options
-        Options of :func:`liftcluster.stability`: n_replicates, resample, null, rng, ...
+        Options of :func:`liftcluster.stability`: ``n_replicates``, ``resample``, ``null``,
+        ``kernel``, ``bandwidth``, ``lift``, ``rng`` and ``progress``.
 
     Returns
     -------
@@ -61,6 +65,11 @@ def stability(
         Also stored: ``.obs[key_added]``, the stability of each cell; ``.obs[key_added +
         "_reference"]``, the clustering in question; ``.uns[key_added]``, a table of the clusters,
         the score and the parameters.
+
+    See Also
+    --------
+    liftcluster.stability : The same for labels and points.
+    liftcluster.anndata.choose : Which of several clusterings is most stable.
 
     Examples
     --------
@@ -109,18 +118,22 @@ def choose(
 
     Parameters
     ----------
+    adata : AnnData
+        The cells.
     source : sequence of str, pattern, clusterer or function
         Runs: columns of ``.obs`` in the order of their resolution, such as ``["leiden_0.5",
         "leiden_1.0"]``; a pattern such as ``"leiden_*"`` takes them from few to many clusters. Or a
         scikit-learn clusterer, or a function ``f(X, **setting)`` that returns labels.
     settings : mapping from parameter to values, optional
         What to try, such as ``{"n_clusters": range(2, 16)}``; not for given runs.
-    key_added : str or None
-        The key of the results; None to store nothing.
-    adata, use_rep
-        As for :func:`compare`.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    key_added : str or None, default "choice"
+        The key under which results are stored; None to store nothing.
     **options
-        Options of :func:`liftcluster.choose`: n_replicates, resample, rng, ...
+        Options of :func:`liftcluster.choose`: ``n_replicates``, ``resample``, ``kernel``,
+        ``bandwidth``, ``lift``, ``rng`` and ``progress``.
 
     Returns
     -------
@@ -128,6 +141,11 @@ def choose(
         Also stored: ``.obs[key_added]``, the best clustering; ``.obs[key_added + "_stability"]``,
         the stability of each cell in it; ``.uns[key_added]``, a table of the settings, the best of
         them and the parameters.
+
+    See Also
+    --------
+    liftcluster.choose : The same for labels and points.
+    liftcluster.anndata.stability : The stability of one clustering.
 
     Examples
     --------
@@ -172,20 +190,29 @@ def resolution_tree(
 
     Parameters
     ----------
-    keys : sequence of str, or pattern
+    adata : AnnData
+        The cells.
+    keys : str or sequence of str
         Columns of ``.obs`` in the order of their resolution, such as ``["leiden_0.5",
         "leiden_1.0"]``; a pattern such as ``"leiden_*"`` takes them from few to many clusters.
-    key_added : str or None
-        The key of the results; None to store nothing.
-    adata, use_rep
-        As for :func:`compare`.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    key_added : str or None, default "resolution_tree"
+        The key under which results are stored; None to store nothing.
     **options
-        Options of :func:`liftcluster.resolution_tree`: kernel, bandwidth, lift, rng.
+        Options of :func:`liftcluster.resolution_tree`: ``kernel``, ``bandwidth``, ``lift`` and
+        ``rng``.
 
     Returns
     -------
     ResolutionTree
         Also stored: ``.uns[key_added]``, tables of the nodes and of the edges, and the parameters.
+
+    See Also
+    --------
+    liftcluster.resolution_tree : The same for labels and points.
+    liftcluster.anndata.plot.resolution_tree : A picture of the tree.
 
     Examples
     --------
@@ -225,7 +252,7 @@ def drift(
     Parameters
     ----------
     adata : AnnData
-        The cells of the first sample, or of both.
+        The cells. Those of the first sample, or of both.
     other : AnnData or str
         The cells of the second sample, in the same space: components of a common analysis, or
         ``.X`` of the same variables. Or a column of ``.obs`` that says which sample a cell is of.
@@ -236,17 +263,23 @@ def drift(
     groups : two values of the column ``other``, optional
         Which samples to compare; needed if there are more than two.
     use_rep : str, optional
-        As for :func:`compare`.
-    key_added : str or None
-        The key of the results; None to store nothing.
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    key_added : str or None, default "drift"
+        The key under which results are stored; None to store nothing.
     **options
-        Options of :func:`liftcluster.drift`: measures, n_splits, rng, ...
+        Options of :func:`liftcluster.drift`: ``measures``, ``n_splits``, ``kernel``, ``bandwidth``,
+        ``lift``, ``rng`` and ``progress``.
 
     Returns
     -------
     Drift
         Also stored: ``adata.uns[key_added]``, the p-value, those of each measure alone, the
         distances between the samples and between random splits, and the parameters.
+
+    See Also
+    --------
+    liftcluster.drift : The same for points.
 
     Notes
     -----

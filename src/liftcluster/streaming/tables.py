@@ -42,6 +42,11 @@ def scan_table(
         ``table[["x", "y"]]`` are points or memberships, ``table["leiden"]`` are labels or weights.
         Nothing is read yet; columns that are used together are read together.
 
+    See Also
+    --------
+    Blocks : Rows from any iterable.
+    represent, distance_matrix, consensus
+
     Examples
     --------
     >>> import tempfile, os, liftcluster as lc
@@ -75,7 +80,32 @@ def scan_table(
 
 
 class TableScan(Origin):
-    """Files with the same columns; made by :func:`scan_table`."""
+    """Files with the same columns; made by :func:`scan_table`.
+
+    ``table[["x", "y"]]`` are points or memberships, ``table["leiden"]`` are labels or weights, for
+    any function that reads blocks.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the columns.
+    n : int or None
+        Number of rows, if the files store it.
+
+    See Also
+    --------
+    scan_table : Makes it.
+
+    Examples
+    --------
+    >>> import tempfile, os, liftcluster as lc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "points.csv")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("x,leiden\\n0,a\\n5,b\\n")
+    ...     print(lc.scan_table(path).names)
+    ['x', 'leiden']
+    """
 
     repeats = True
     reads_ahead = True

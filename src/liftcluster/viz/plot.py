@@ -64,7 +64,18 @@ def flow(found: Comparison, *, colours: Any = None, ax: Any = None) -> Any:
         From :func:`liftcluster.compare` with points.
     colours : two sequences of colours, or None for either, optional
         Those of the clusters of both partitions; by default clusters that match have the same.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.plot.plan : The same as a heat map.
+    liftcluster.compare : Makes the comparison.
 
     Examples
     --------
@@ -130,7 +141,18 @@ def points(
         100 to 20,000 points; else two principal components.
     label : str, optional
         Title of the legend or label of the colour bar.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.Comparison : Its ``witness`` says where two clusterings differ.
+    liftcluster.Consensus : Has a ``confidence`` of each point.
 
     Examples
     --------
@@ -170,7 +192,17 @@ def composition(found: Consensus, *, ax: Any = None) -> Any:
     ----------
     found : Consensus
         From :func:`liftcluster.consensus`.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.consensus : Makes the consensus.
 
     Examples
     --------
@@ -213,7 +245,17 @@ def profile(found: Profile, *, ax: Any = None) -> Any:
     ----------
     found : Profile
         From :func:`liftcluster.bandwidth_profile`.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.bandwidth_profile : Makes the profile.
 
     Examples
     --------
@@ -240,8 +282,20 @@ def plan(found: Comparison, *, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    found, ax
-        As for :func:`flow`.
+    found : Comparison
+        From :func:`liftcluster.compare` with points.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.plot.flow : The same as bands between clusters.
+    liftcluster.compare : Makes the comparison.
 
     Examples
     --------
@@ -272,7 +326,17 @@ def curve(found: Curve, *, ax: Any = None) -> Any:
     ----------
     found : Curve
         The ``curve`` of a consensus with ``n_clusters="auto"``.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.consensus : Makes the curve, with ``n_clusters="auto"``.
 
     Examples
     --------
