@@ -61,6 +61,7 @@ OTHERWISE = {
     ("Partition.with_weights", "weights"),
     ("cluster_distance", "weights"),
     ("bandwidth_profile", "kernel"),
+    ("bandwidth_profile", "lift"),
     ("ClusterLifter", "lift"),
     ("bandwidth_profile", "measure_options"),
 }

@@ -125,10 +125,9 @@ def bandwidth_profile(
     kernel : str or kernel, default "gaussian"
         "gaussian", "laplace", "cauchy" or "matern", or such a kernel without a bandwidth of its
         own, as ``Matern(2.5)``.
-    lift : str, settings, Lift or transformer, default "auto"
-        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
-        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
-        transformer. "auto" is exact up to 5,000 points, and uses features beyond.
+    lift : str or settings, default "auto"
+        How clusters become vectors: "exact", "fourier" or "structured", or settings such as
+        ``Fourier(4000)``. "auto" is exact up to 5,000 points, and uses features beyond.
     weights : (n,) array-like, optional
         Weights of the points, in place of any that partitions carry; one each by default. With Y, a
         pair: those of X and those of Y.

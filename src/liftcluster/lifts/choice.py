@@ -156,7 +156,7 @@ def make_lift(
     X : (n, d) array-like
         Determines the dimension, the bandwidth and the centre; or objects that the kernel compares.
     partitions : labels, memberships, Partition, or several of them, optional
-        The clusters that the exact lift spans; other lifts do not need them.
+        The clusters that the exact lift spans; without them "auto" uses features.
     kernel : str, kernel or callable, default "gaussian"
         How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
         instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.

@@ -291,7 +291,7 @@ def as_partition(obj: Any, weights: Any = None) -> Partition:
     Returns
     -------
     Partition
-        The partition; the given one if it has these weights already.
+        The partition; the given one, if it is a Partition and there are no weights.
 
     See Also
     --------
