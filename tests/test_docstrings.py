@@ -36,7 +36,13 @@ METHODS = {
     and inspect.isroutine(method := getattr(cls, key))
     and method.__module__.startswith("liftcluster")
 }
-BY_USERS = [*WITHOUT_MEMBERS - {"TableScan"}, "LiftedConsensus", "ClusterLifter", "MaxMMDClustering", "NeighbourCut"]
+BY_USERS = [
+    *WITHOUT_MEMBERS - {"TableScan"},
+    "LiftedConsensus",
+    "ClusterLifter",
+    "MaxMMDClustering",
+    "NeighbourCut",
+]
 WITH_PARAMETERS = {**FUNCTIONS, **METHODS, **{name: CLASSES[name] for name in sorted(BY_USERS)}}
 
 # How the descriptions of shared parameters begin.
@@ -63,6 +69,8 @@ OTHERWISE = {
     ("bandwidth_profile", "kernel"),
     ("bandwidth_profile", "lift"),
     ("ClusterLifter", "lift"),
+    ("Tally.of", "lift"),
+    ("Tally.finish", "lift"),
     ("bandwidth_profile", "measure_options"),
 }
 
@@ -80,7 +88,7 @@ def entries(text):
         if line[:1].strip():
             heads, _, kind = line.partition(" : ")
             names = heads.split(", ")
-            found |= {name: (kind, "") for name in names}
+            found |= dict.fromkeys(names, (kind, ""))
         for name in names if line.startswith(" ") else []:
             kind, description = found[name]
             found[name] = kind, f"{description} {line.strip()}".strip()

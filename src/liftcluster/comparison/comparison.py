@@ -148,7 +148,7 @@ class Comparison:
     --------
     >>> import liftcluster as lc
     >>> lc.compare([0, 0, 1], [0, 1, 1], [[0.0], [1.0], [5.0]], measures="lift_emd")
-    Comparison(a and b: lift_emd = 0.4514, ...)
+    Comparison(a and b: lift_emd = 0.3741, ...)
     """
 
     names: tuple[Hashable, Hashable]

@@ -68,8 +68,8 @@ class Stability:
     --------
     >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [8.0], [9.0]]
-    >>> lc.stability(X, [[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]], rng=0)
-    Stability(0.46, 2 clusters, 2 replicates)
+    >>> lc.stability(X, [[0, 0, 1, 1], [1, 1, 0, 0], list("aabb")], rng=0)
+    Stability(1.00, 2 clusters, 2 replicates)
     """
 
     reference: Partition
