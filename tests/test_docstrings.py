@@ -54,7 +54,7 @@ SHARED = {
     "rng": "Seed of random numbers: the same answer from call to call. None draws others each time.",
     "random_state": "Seed of random numbers: the same answer from call to call. None draws others each time.",
     "progress": "Whether to show a progress bar; by default on a terminal, after two seconds.",
-    "measure_options": "Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` of spri and spari.",
+    "measure_options": "Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` and ``tol`` of spri and spari.",
     "ax": "The axes to draw on; by default those of a new figure.",
     "adata": "The cells.",
     "use_rep": 'The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if present, else "X" if it has at most 50 columns.',
@@ -191,13 +191,21 @@ def test_the_reference_lists_every_public_name_once():
 
 
 @pytest.mark.parametrize("name", ["MEASURES", "METHODS"])
-def test_tables_of_the_reference_match_the_registries(name):
+def test_pages_of_the_reference_match_the_registries(name):
     """``python docs/api/make_tables.py`` writes them."""
-    made = runpy.run_path(str(API / "make_tables.py"))["TABLES"][name]()
-    assert (API / "tables" / f"{name}.txt").read_text() == made
+    made = runpy.run_path(str(API / "make_tables.py"))["PAGES"][name]()
+    assert (API / f"{name}.rst").read_text() == made
 
 
 def test_template_and_test_agree_on_classes_without_members():
     text = (API.parent / "_templates" / "autosummary" / "class.rst").read_text()
     listed = re.search(r"set without_members = \[(.*?)\]", text, flags=re.DOTALL)[1]
     assert set(re.findall(r"\w+", listed)) == WITHOUT_MEMBERS
+
+
+def test_options_of_measures_and_methods_are_named():
+    described = entries(sections(lc.consensus)["Parameters"])["method_options"][1]
+    for text, registry in ((SHARED["measure_options"], lc.MEASURES), (described, lc.METHODS)):
+        for name, entry in registry.items():
+            for option in entry.options:
+                assert re.search(rf"``{option}(=\w+)?``[^.]*\b{name}\b", text), (name, option)

@@ -1,23 +1,29 @@
-"""Write the tables of measures and methods for the API reference: python docs/api/make_tables.py."""
+"""Write the pages of MEASURES and METHODS from the registries: python docs/api/make_tables.py."""
 
 from pathlib import Path
 
 import liftcluster as lc
 
-MEASURE_NEEDS = {"vectors": "points, lifted", "points": "points", "table": "labels"}
-METHOD_NEEDS = {
-    "vectors": "points, lifted",
+NEEDS = {
+    "vectors": "points",
+    "points": "points",
+    "table": "labels",
     "labels": "labels",
     "labels and points": "labels and points",
     "distances": "labels or points",
     "any": "labels or points",
 }
 MEASURES_TEXT = """\
+MEASURES
+========
+
+.. currentmodule:: liftcluster
+
 .. py:data:: MEASURES
    :type: Mapping[str, Measure]
 
-   The measures by name. All of them are distances: 0 means that two partitions are equal, and a
-   similarity such as the Rand index becomes one minus its value. The names are the values of the
+   The measures by name. All of them are distances: 0 means that two hard partitions are equal, and
+   a similarity such as the Rand index becomes one minus its value. The names are the values of the
    arguments ``measure`` and ``measures``; ``liftcluster measures`` lists them on the command line.
    :doc:`/choosing/measure` says which to choose.
 
@@ -27,6 +33,11 @@ MEASURES_TEXT = """\
 
 """
 METHODS_TEXT = """\
+METHODS
+=======
+
+.. currentmodule:: liftcluster
+
 .. py:data:: METHODS
    :type: Mapping[str, Method]
 
@@ -44,63 +55,52 @@ METHODS_TEXT = """\
 def _table(headings, rows):
     lines = [".. list-table::", "   :header-rows: 1", ""]
     for row in (headings, *rows):
-        for i, cell in enumerate(row):
-            lines.append(f"   {'  ' if i else '* '}- {cell}".rstrip())
+        lines += [f"   {'  ' if i else '* '}- {cell}" for i, cell in enumerate(row)]
     return "\n".join(f"   {line}".rstrip() for line in lines) + "\n"
 
 
-def _codes(names):
-    return ", ".join(f"``{name}``" for name in names)
+def _row(entry, traits):
+    """Name, description in sentences, and what is needed."""
+    sentences = [entry.title, ", ".join(trait for trait in traits if trait).capitalize()]
+    if entry.options:
+        sentences.append("Options: " + ", ".join(f"``{name}``" for name in entry.options))
+    if entry.reference:
+        sentences.append(f"*{entry.reference}*")
+    return f"``{entry.name}``", ". ".join(s for s in sentences if s) + ".", NEEDS[entry.needs]
 
 
-def measures_table():
-    rows = []
-    for m in lc.MEASURES.values():
-        traits = [
-            "metric" if m.is_metric else "",
-            "" if m.soft else "hard only",
-            "" if m.same_points else "different points",
-        ]
-        rows.append(
-            (
-                f"``{m.name}``",
-                m.title,
-                MEASURE_NEEDS[m.needs],
-                ", ".join(t for t in traits if t),
-                _codes(m.options),
-                m.reference,
-            )
+def measures_page():
+    rows = [
+        _row(
+            measure,
+            [
+                "a metric" if measure.is_metric else "",
+                "" if measure.soft else "hard partitions only",
+                "" if measure.same_points else "also of different points",
+            ],
         )
-    return MEASURES_TEXT + _table(
-        ("name", "what it is", "needs", "traits", "options", "reference"), rows
-    )
+        for measure in lc.MEASURES.values()
+    ]
+    return MEASURES_TEXT + _table(("name", "what it is", "needs"), rows)
 
 
-def methods_table():
-    rows = []
-    for m in lc.METHODS.values():
-        traits = [
-            "soft" if m.soft else "",
-            "chooses the number of clusters" if m.chooses_k else "",
-            "balanced" if m.balanced else "",
-        ]
-        rows.append(
-            (
-                f"``{m.name}``",
-                m.title,
-                METHOD_NEEDS[m.needs],
-                ", ".join(t for t in traits if t),
-                _codes(m.options),
-                m.reference,
-            )
+def methods_page():
+    rows = [
+        _row(
+            method,
+            [
+                "uses soft memberships" if method.soft else "",
+                "chooses the number of clusters" if method.chooses_k else "",
+                "parts of similar size" if method.balanced else "",
+            ],
         )
-    return METHODS_TEXT + _table(
-        ("name", "what it does", "needs", "traits", "options", "reference"), rows
-    )
+        for method in lc.METHODS.values()
+    ]
+    return METHODS_TEXT + _table(("name", "what it does", "needs"), rows)
 
 
-TABLES = {"MEASURES": measures_table, "METHODS": methods_table}
+PAGES = {"MEASURES": measures_page, "METHODS": methods_page}
 
 if __name__ == "__main__":
-    for name, table in TABLES.items():
-        (Path(__file__).parent / "tables" / f"{name}.txt").write_text(table())
+    for name, page in PAGES.items():
+        (Path(__file__).parent / f"{name}.rst").write_text(page())

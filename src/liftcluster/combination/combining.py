@@ -90,12 +90,14 @@ def consensus(
     method_options : mapping, optional
         Options of the method: ``n_neighbours`` of lift_places and lift_walk, ``linkage`` of
         lift_hac, ``n_init`` of lift_km, ``max_iter`` of lift_barycentre, ``alpha`` of balls,
-        ``limit`` of evidence, lwea, ec_cms, sdgca and ecpcs_hc (how many tuples of labels are
-        compared in all pairs; more are grouped first), ``steps`` of ecpcs_hc and ecpcs_mc,
-        ``measure`` and ``measure_options`` of medoid, ``partitioner`` of cspa, mcla and hbgf
-        ("metis" or "spectral"); ``whole_tuples=True`` for cspa, hbgf and hgpa never separates
-        points that have equal labels in all inputs, which their authors do where balance requires
-        it.
+        ``measure`` and ``measure_options`` of medoid, ``steps`` of ecpcs_hc and ecpcs_mc, ``theta``
+        of lwea and lwgp (smaller values give unreliable clusters less weight), ``alpha``, ``lam``,
+        ``eta`` and ``theta`` of ec_cms and sdgca (the parameters of their authors), ``limit`` of
+        cspa, evidence, lwea, ec_cms, sdgca and ecpcs_hc (how many tuples of labels are compared in
+        all pairs; more are grouped first), ``partitioner`` of cspa, mcla and hbgf ("metis" or
+        "spectral"), ``imbalance`` of hgpa (largest relative excess of a part over the mean).
+        ``whole_tuples=True`` for cspa, hbgf and hgpa never separates points that have equal labels
+        in all inputs, which their authors do where balance requires it.
     kernel : str, kernel or callable, default "gaussian"
         How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
         instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.

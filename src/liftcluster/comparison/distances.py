@@ -63,8 +63,8 @@ def distance(
         A name in :data:`~liftcluster.MEASURES`. With measures that lift nothing, ``kernel``,
         ``bandwidth`` and ``lift`` are an error.
     measure_options : mapping, optional
-        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` of spri and
-        spari.
+        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` and
+        ``tol`` of spri and spari.
     kernel : str, kernel or callable, default "gaussian"
         How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
         instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
@@ -148,8 +148,8 @@ def distance_matrix(
         A name in :data:`~liftcluster.MEASURES`. With measures that lift nothing, ``kernel``,
         ``bandwidth`` and ``lift`` are an error.
     measure_options : mapping, optional
-        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` of spri and
-        spari.
+        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` and
+        ``tol`` of spri and spari.
     kernel : str, kernel or callable, default "gaussian"
         How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
         instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.

@@ -212,8 +212,8 @@ def diverse_subset(
         A name in :data:`~liftcluster.MEASURES`. All m (m − 1) / 2 distances are computed. One that
         is not symmetric is replaced by the mean of both directions.
     measure_options : mapping, optional
-        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` of spri and
-        spari.
+        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` and
+        ``tol`` of spri and spari.
     kernel : str, kernel or callable, default "gaussian"
         How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
         instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.

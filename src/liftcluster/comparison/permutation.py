@@ -150,8 +150,8 @@ def significance(
         A name in :data:`~liftcluster.MEASURES`. With measures that lift nothing, ``kernel``,
         ``bandwidth`` and ``lift`` are an error.
     measure_options : mapping, optional
-        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` of spri and
-        spari.
+        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` and
+        ``tol`` of spri and spari.
     n_permutations : int, default 999
         How often the labels of b are permuted; the smallest possible p-value is
         1 / (1 + n_permutations).

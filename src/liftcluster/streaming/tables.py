@@ -29,9 +29,9 @@ def scan_table(
 
     Parameters
     ----------
-    paths : path, pattern such as "points-*.parquet", folder, or sequence of paths
-        Files of one format with the same columns, read one after another; those that match a
-        pattern in the order of their names.
+    paths : path, or sequence of paths
+        Files of one format with the same columns, read one after another; a folder; or a pattern
+        such as ``"points-*.parquet"``, which takes files in the order of their names.
     format : str, optional
         "parquet", "csv", "tsv", "feather" (or another format of pyarrow); by default from the
         extension of the first file.
