@@ -132,8 +132,8 @@ def points(
         The points.
     by : labels, memberships, Partition, Consensus, Comparison, or (n,) floats
         A clustering or a consensus colours by cluster, with noise in grey; a comparison by where
-        its two clusterings differ (:meth:`Comparison.witness`); real numbers, such as the
-        ``confidence`` of a consensus, by value (integers are labels).
+        its two clusterings differ (:meth:`liftcluster.Comparison.witness`); real numbers, such as
+        the ``confidence`` of a consensus, by value (integers are labels).
     view : "pca", "neighbours" or (n, 2) array-like, optional
         The plane: two principal components, an embedding that keeps neighbours together (in which
         sizes of groups and distances between them mean nothing), or coordinates. By default X if
