@@ -59,44 +59,41 @@ def _table(headings, rows):
     return "\n".join(f"   {line}".rstrip() for line in lines) + "\n"
 
 
-def _row(entry, traits):
-    """Name, description in sentences, and what is needed."""
-    sentences = [entry.title, ", ".join(trait for trait in traits if trait).capitalize()]
+def _row(entry, *traits):
+    """The name, and a description in sentences."""
+    sentences = [entry.title, f"Needs {NEEDS[entry.needs]}", *traits]
     if entry.options:
         sentences.append("Options: " + ", ".join(f"``{name}``" for name in entry.options))
     if entry.reference:
         sentences.append(f"*{entry.reference}*")
-    return f"``{entry.name}``", ". ".join(s for s in sentences if s) + ".", NEEDS[entry.needs]
+    return f"``{entry.name}``", ". ".join(s for s in sentences if s) + "."
 
 
 def measures_page():
     rows = [
         _row(
             measure,
-            [
-                "a metric" if measure.is_metric else "",
-                "" if measure.soft else "hard partitions only",
-                "" if measure.same_points else "also of different points",
-            ],
+            "A metric" if measure.is_metric else "",
+            "" if measure.soft else "Hard partitions only",
+            "" if measure.same_points else "Also compares partitions of different points",
         )
         for measure in lc.MEASURES.values()
     ]
-    return MEASURES_TEXT + _table(("name", "what it is", "needs"), rows)
+    return MEASURES_TEXT + _table(("name", "what it is"), rows)
 
 
 def methods_page():
     rows = [
         _row(
             method,
-            [
-                "uses soft memberships" if method.soft else "",
-                "chooses the number of clusters" if method.chooses_k else "",
-                "parts of similar size" if method.balanced else "",
-            ],
+            "Uses soft memberships" if method.soft else "",
+            "Chooses the number of clusters itself" if method.chooses_k else "",
+            "Parts have similar weights" if method.balanced else "",
+            f"Extra: ``{method.extra}``" if method.extra else "",
         )
         for method in lc.METHODS.values()
     ]
-    return METHODS_TEXT + _table(("name", "what it does", "needs"), rows)
+    return METHODS_TEXT + _table(("name", "what it does"), rows)
 
 
 PAGES = {"MEASURES": measures_page, "METHODS": methods_page}

@@ -65,24 +65,25 @@ def consensus(
     Parameters
     ----------
     partitions : sequence, mapping or data frame of labels, memberships or Partition
-        Of any numbers of clusters, hard and soft mixed; a point may lack a label in some. A data
-        frame (pandas, polars) holds a clustering in each column, with its name. Or a
+        The inputs, of any numbers of clusters, hard and soft mixed; a point may lack a label in
+        some. A data frame (pandas, polars) holds a clustering in each column, with its name. Or a
         :class:`~liftcluster.Representation` of them: then X is needed only for the labels.
     n_clusters : int or "auto"
-        "auto" chooses by where the neighbour graph of the points, weighted by the labels, falls
-        apart (needs points); the curve is in the result. For methods that choose the number
-        themselves "auto" leaves it to them, and a number is only compared with theirs.
+        Number of clusters k. "auto" chooses it by where the neighbour graph of the points, weighted
+        by the labels, falls apart (needs points); the curve is in the result. For methods that
+        choose the number themselves "auto" leaves it to them, and a number is only compared with
+        theirs.
     X : (n, d) array-like or source of blocks, optional
         The points. Methods that use only labels do without, and then cannot predict. Points and
         labels that are not in memory (memory maps, HDF5 and zarr arrays,
         :class:`~liftcluster.Blocks`, tables) are read in two passes, by lift_km, lift_hac,
         lift_barycentre or a clusterer, unless they are few.
     method : str or scikit-learn clusterer, default "auto"
-        "auto" chooses from the data between lift_places, which cuts the neighbour graph of the
-        points, lift_km and lift_walk, which average the inputs over places, and lwgp, which uses
-        labels alone; ``decision`` of the result says which and why. Out of core it is lift_km,
-        without points lwgp. Or a name in :data:`~liftcluster.METHODS`, or a clusterer of vectors to
-        replace the k-means of lift_km.
+        How to combine them. "auto" chooses from the data between lift_places, which cuts the
+        neighbour graph of the points, lift_km and lift_walk, which average the inputs over places,
+        and lwgp, which uses labels alone; ``decision`` of the result says which and why. Out of
+        core it is lift_km, without points lwgp. Or a name in :data:`~liftcluster.METHODS`, or a
+        clusterer of vectors to replace the k-means of lift_km.
         "majority", "medoid" and the four of clustering aggregation ("balls", "agglomerative",
         "furthest", "local_search": few disagreements with the inputs, with a bound in
         ``aggregation``) choose the number of clusters themselves and warn if it is another;

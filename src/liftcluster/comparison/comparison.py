@@ -131,12 +131,12 @@ class Comparison:
         ‖Φ̄(C) − Φ̄(C′)‖ of every two clusters.
     moves : list of Move
         The plan in words, heaviest first; each has ``kind``, ``sources``, ``targets``, ``mass``.
-    representation, lifted : Representation, and a pair of them, or None
-        Both partitions, lifted: as one representation, and each by itself.
-    lift : Lift or None
-        The map that lifted them; None without points.
-    points : (n, d) array or None
-        The points of a, if they were in memory.
+    representation : Representation or None
+        Both partitions, lifted; None without points.
+    lifted : pair of Representation or None
+        Each of them by itself.
+    lift, points : Lift and array, or None
+        The map that lifted them, and the points of a if they were in memory.
     partitions : pair of Partition
         Summaries of them, without points, where those were read in blocks.
 

@@ -90,7 +90,7 @@ def stability(
         The clustering in question. By default that of all points by the clusterer; the run that is
         nearest to the others; or, without X, the first pair.
     n_replicates : int, optional
-        50 by default; only for a clusterer.
+        Number of replicates, 50 by default; only for a clusterer.
     resample : "halves", "bootstrap", "subsample", "seeds" or "noise", optional
         Only for a clusterer. "halves", the default: disjoint halves of the points. "seeds": all
         points with other random states. "noise": a tenth of each feature's standard deviation.
