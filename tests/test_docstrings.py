@@ -192,8 +192,8 @@ def test_the_reference_lists_every_public_name_once():
 
 @pytest.mark.parametrize("name", ["MEASURES", "METHODS"])
 def test_pages_of_the_reference_match_the_registries(name):
-    """``python docs/api/make_tables.py`` writes them."""
-    made = runpy.run_path(str(API / "make_tables.py"))["PAGES"][name]()
+    """``python docs/api/make_pages.py`` writes them."""
+    made = runpy.run_path(str(API / "make_pages.py"))["PAGES"][name]()
     assert (API / f"{name}.rst").read_text() == made
 
 

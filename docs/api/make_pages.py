@@ -1,4 +1,4 @@
-"""Write the pages of MEASURES and METHODS from the registries: python docs/api/make_tables.py."""
+"""Write the pages of MEASURES and METHODS from the registries: python docs/api/make_pages.py."""
 
 from pathlib import Path
 
@@ -22,8 +22,8 @@ MEASURES
 .. py:data:: MEASURES
    :type: Mapping[str, Measure]
 
-   The measures by name. All of them are distances: 0 means that two hard partitions are equal, and
-   a similarity such as the Rand index becomes one minus its value. The names are the values of the
+   The measures by name. All of them are distances: they are 0 for equal hard partitions, and a
+   similarity such as the Rand index becomes one minus its value. The names are the values of the
    arguments ``measure`` and ``measures``; ``liftcluster measures`` lists them on the command line.
    :doc:`/choosing/measure` says which to choose.
 
@@ -52,26 +52,19 @@ METHODS
 """
 
 
-def _table(headings, rows):
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    for row in (headings, *rows):
-        lines += [f"   {'  ' if i else '* '}- {cell}" for i, cell in enumerate(row)]
-    return "\n".join(f"   {line}".rstrip() for line in lines) + "\n"
-
-
-def _row(entry, *traits):
-    """The name, and a description in sentences."""
+def _entry(entry, *traits):
+    """An entry of a definition list: the name, and a description in sentences."""
     sentences = [entry.title, f"Needs {NEEDS[entry.needs]}", *traits]
     if entry.options:
         sentences.append("Options: " + ", ".join(f"``{name}``" for name in entry.options))
     if entry.reference:
         sentences.append(f"*{entry.reference}*")
-    return f"``{entry.name}``", ". ".join(s for s in sentences if s) + "."
+    return f"   ``{entry.name}``\n      {'. '.join(s for s in sentences if s)}.\n"
 
 
 def measures_page():
-    rows = [
-        _row(
+    entries = [
+        _entry(
             measure,
             "A metric" if measure.is_metric else "",
             "" if measure.soft else "Hard partitions only",
@@ -79,12 +72,12 @@ def measures_page():
         )
         for measure in lc.MEASURES.values()
     ]
-    return MEASURES_TEXT + _table(("name", "what it is"), rows)
+    return MEASURES_TEXT + "".join(entries)
 
 
 def methods_page():
-    rows = [
-        _row(
+    entries = [
+        _entry(
             method,
             "Uses soft memberships" if method.soft else "",
             "Chooses the number of clusters itself" if method.chooses_k else "",
@@ -93,7 +86,7 @@ def methods_page():
         )
         for method in lc.METHODS.values()
     ]
-    return METHODS_TEXT + _table(("name", "what it does"), rows)
+    return METHODS_TEXT + "".join(entries)
 
 
 PAGES = {"MEASURES": measures_page, "METHODS": methods_page}
