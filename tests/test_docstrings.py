@@ -1,6 +1,9 @@
 """Docstrings of the public names: each parameter is described where it is, and alike everywhere."""
 
+import ast
+import builtins
 import dataclasses
+import doctest
 import inspect
 import re
 import runpy
@@ -209,3 +212,16 @@ def test_options_of_measures_and_methods_are_named():
         for name, entry in registry.items():
             for option in entry.options:
                 assert re.search(rf"``{option}(=\w+)?``[^.]*\b{name}\b", text), (name, option)
+
+
+@pytest.mark.parametrize("name", {**FUNCTIONS, **CLASSES, **METHODS})
+def test_examples_import_what_they_use(name):
+    text = inspect.getdoc({**FUNCTIONS, **CLASSES, **METHODS}[name])
+    source = "".join(example.source for example in doctest.DocTestParser().get_examples(text))
+    nodes = list(ast.walk(ast.parse(source)))
+    known = {*dir(builtins), "_"}
+    known |= {a.asname or a.name for n in nodes if hasattr(n, "names") for a in n.names}
+    known |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    known |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+    known |= {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
+    assert {n.id for n in nodes if isinstance(n, ast.Name)} <= known

@@ -86,8 +86,9 @@ def affinities(
     Examples
     --------
     >>> from sklearn.preprocessing import FunctionTransformer
+    >>> import liftcluster as lc
     >>> X = [[0.0], [0.0], [2.0], [8.0], [10.0], [10.0]]
-    >>> found = affinities(X, list("aaabbb"), lift=FunctionTransformer(), rng=0)
+    >>> found = lc.affinities(X, list("aaabbb"), lift=FunctionTransformer(), rng=0)
     >>> found.values[2].round(1).tolist()  # means 2/3 and 28/3: (28/3 − 2) / (26/3) = 0.85
     [0.8, 0.2]
     """

@@ -83,8 +83,8 @@ class Alternative:
 
     See Also
     --------
-    alternative : Makes it.
-    plot.alternative : Draws it.
+    alternative : The function that returns it.
+    plot.alternative : A picture of it.
 
     Examples
     --------
@@ -253,8 +253,9 @@ def alternative(
     --------
     Four points at the corners of a rectangle, divided by its long side; the other way is:
 
+    >>> import liftcluster as lc
     >>> X = [[0.0, 0.0], [0.0, 5.0], [6.0, 0.0], [6.0, 5.0]]
-    >>> found = alternative(X, [0, 0, 1, 1], 2, rng=0)
+    >>> found = lc.alternative(X, [0, 0, 1, 1], 2, rng=0)
     >>> found.labels.tolist()
     [0, 1, 0, 1]
     """

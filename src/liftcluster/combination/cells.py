@@ -35,7 +35,7 @@ class Affinities:
 
     See Also
     --------
-    affinities : Makes it.
+    affinities : The function that returns it.
 
     Examples
     --------

@@ -142,9 +142,10 @@ def consensus(
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]
     >>> inputs = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [2, 2, 2, 2, 0, 0]]
-    >>> found = consensus(inputs, 2, X, bandwidth=3.0, rng=0)
+    >>> found = lc.consensus(inputs, 2, X, bandwidth=3.0, rng=0)
     >>> (found.labels == found.labels[0]).tolist()
     [True, True, True, False, False, False]
     """

@@ -50,7 +50,8 @@ def base_partitions(
 
     Examples
     --------
-    >>> base_partitions([[0.0], [1.0], [9.0], [10.0]], 2, rng=0)[1]
+    >>> import liftcluster as lc
+    >>> lc.base_partitions([[0.0], [1.0], [9.0], [10.0]], 2, rng=0)[1]
     Partition(hard, n=4, k=2)
     """
     from scipy.cluster.hierarchy import fcluster, linkage

@@ -56,7 +56,7 @@ def mmd_objective(representation: Representation, *, regularisation: float = 0.0
 
     >>> import liftcluster as lc
     >>> rep = lc.represent(None, [["a", "b"], ["a", "a"]], kernel="discrete")
-    >>> mmd_objective(rep).round(12).tolist()  # ¼ · 2, and 0 for one cluster
+    >>> lc.mmd_objective(rep).round(12).tolist()  # ¼ · 2, and 0 for one cluster
     [0.5, 0.0]
     """
     values = []

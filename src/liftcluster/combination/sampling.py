@@ -104,8 +104,9 @@ def sample_partitions(
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [20.0], [21.0]]
-    >>> draws = sample_partitions(X, 2, 50, beta=9.0, rng=0)
+    >>> draws = lc.sample_partitions(X, 2, 50, beta=9.0, rng=0)
     >>> joined = [p.labels[0] == p.labels[1] != p.labels[2] == p.labels[3] for p in draws]
     >>> sum(map(int, joined)) > 40
     True

@@ -112,8 +112,9 @@ def compare(
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [5.0], [6.0]]
-    >>> found = compare([0, 0, 1, 1], ["x", "x", "y", "z"], X)
+    >>> found = lc.compare([0, 0, 1, 1], ["x", "x", "y", "z"], X)
     >>> print(found.moves[0])
     0 stayed as x (50.0 % of the mass, distance 0.000)
     >>> print(found.moves[1])

@@ -106,11 +106,12 @@ def distance(
     --------
     Moving the boundary is cheap, swapping the ends is not; the Rand distance sees no difference:
 
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
     >>> truth, near, far = [0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 1, 1], [1, 0, 0, 1, 1, 0]
-    >>> [round(distance(truth, p, X), 3) for p in (near, far)]
+    >>> [round(lc.distance(truth, p, X), 3) for p in (near, far)]
     [0.164, 0.514]
-    >>> [round(distance(truth, p, measure="rand"), 3) for p in (near, far)]
+    >>> [round(lc.distance(truth, p, measure="rand"), 3) for p in (near, far)]
     [0.533, 0.533]
     """
     chosen, lifting = check_measure(measure, measure_options, kernel, bandwidth, lift)
@@ -181,8 +182,9 @@ def distance_matrix(
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [5.0]]
-    >>> distance_matrix([[0, 0, 1], [0, 1, 1], [1, 1, 0]], X, measure="rand").round(3)
+    >>> lc.distance_matrix([[0, 0, 1], [0, 1, 1], [1, 1, 0]], X, measure="rand").round(3)
     array([[0.   , 0.667, 0.   ],
            [0.667, 0.   , 0.667],
            [0.   , 0.667, 0.   ]])

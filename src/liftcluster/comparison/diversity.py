@@ -48,8 +48,8 @@ class DiverseSubset:
 
     See Also
     --------
-    diverse_subset : Makes it.
-    plot.diverse_subset : Draws it.
+    diverse_subset : The function that returns it.
+    plot.diverse_subset : A picture of it.
 
     Examples
     --------
@@ -253,8 +253,9 @@ def diverse_subset(
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> runs = {"a": [0, 0, 1, 1], "b": [1, 1, 0, 0], "c": list("xxyy"), "d": [0, 1, 0, 1]}
-    >>> found = diverse_subset(runs, 2, measure="rand")
+    >>> found = lc.diverse_subset(runs, 2, measure="rand")
     >>> found.chosen, [found.chosen[i] for i in found.nearest]
     (('a', 'd'), ['a', 'a', 'a', 'd'])
     """

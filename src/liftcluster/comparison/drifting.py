@@ -50,7 +50,7 @@ class Drift:
 
     See Also
     --------
-    drift : Makes it.
+    drift : The function that returns it.
     Significance : The result of a test whether two clusterings are related.
 
     Examples
@@ -203,13 +203,14 @@ def drift(
     Two samples of one population, and one that has moved by half a unit:
 
     >>> import numpy as np
+    >>> import liftcluster as lc
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.standard_normal((2, 300, 1))
     >>> def halves(points):
     ...     return points[:, 0] > points.mean()
-    >>> drift(X, Y, halves, n_splits=99, rng=0).p_value > 0.05
+    >>> lc.drift(X, Y, halves, n_splits=99, rng=0).p_value > 0.05
     True
-    >>> drift(X, Y + 0.5, halves, n_splits=99, rng=0).p_value
+    >>> lc.drift(X, Y + 0.5, halves, n_splits=99, rng=0).p_value
     0.01
     """
     lifting = Lifting.of(kernel, bandwidth, lift)

@@ -48,7 +48,7 @@ class Significance:
 
     See Also
     --------
-    significance : Makes it.
+    significance : The function that returns it.
     Drift : The result of a test whether two samples differ.
 
     Examples
@@ -184,9 +184,10 @@ def significance(
     Examples
     --------
     >>> import numpy as np
+    >>> import liftcluster as lc
     >>> X = np.arange(20.0)[:, None]
     >>> halves, nearly = np.arange(20) // 10, (np.arange(20) + 1) // 10 % 2
-    >>> found = significance(halves, nearly, X, n_permutations=99, rng=0)
+    >>> found = lc.significance(halves, nearly, X, n_permutations=99, rng=0)
     >>> found.p_value
     0.01
     """

@@ -40,8 +40,8 @@ class Profile:
 
     See Also
     --------
-    bandwidth_profile : Makes it.
-    plot.profile : Draws it.
+    bandwidth_profile : The function that returns it.
+    plot.profile : A picture of it.
 
     Examples
     --------
@@ -147,8 +147,9 @@ def bandwidth_profile(
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [0.1], [5.0], [5.1]]
-    >>> found = bandwidth_profile([0, 0, 1, 1], [0, 1, 1, 0], X, bandwidths=[0.01, 1.0, 100.0])
+    >>> found = lc.bandwidth_profile([0, 0, 1, 1], [0, 1, 1, 0], X, bandwidths=[0.01, 1.0, 100.0])
     >>> found.values.round(2).tolist()
     [1.0, 0.77, 0.02]
     """

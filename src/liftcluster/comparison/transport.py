@@ -29,7 +29,7 @@ class Transport:
 
     See Also
     --------
-    emd : Makes it.
+    emd : The function that returns it.
 
     Examples
     --------
@@ -69,7 +69,8 @@ def emd(a: Any, b: Any, C: Any) -> Transport:
 
     Examples
     --------
-    >>> emd([0.5, 0.5], [0.75, 0.25], [[0.0, 1.0], [1.0, 0.0]]).cost
+    >>> import liftcluster as lc
+    >>> lc.emd([0.5, 0.5], [0.75, 0.25], [[0.0, 1.0], [1.0, 0.0]]).cost
     0.25
     """
     a, b = _masses(a, "a"), _masses(b, "b")

@@ -52,9 +52,10 @@ class NeighbourCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
+    >>> import liftcluster as lc
     >>> angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
     >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
-    >>> labels = NeighbourCut(2, random_state=0).fit(np.vstack([ring, 3 * ring])).labels_
+    >>> labels = lc.NeighbourCut(2, random_state=0).fit(np.vstack([ring, 3 * ring])).labels_
     >>> len(set(labels[:60])), len(set(labels[60:])), len(set(labels))
     (1, 1, 2)
     """
@@ -140,8 +141,9 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
+    >>> import liftcluster as lc
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
-    >>> model = MaxMMDClustering(n_clusters=2, random_state=0).fit(X)
+    >>> model = lc.MaxMMDClustering(n_clusters=2, random_state=0).fit(X)
     >>> len(set(model.labels_[:3])), len(set(model.labels_))
     (1, 2)
     """

@@ -97,8 +97,9 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
+    >>> import liftcluster as lc
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
-    >>> model = LiftedConsensus(2, random_state=0).fit(X)
+    >>> model = lc.LiftedConsensus(2, random_state=0).fit(X)
     >>> len(set(model.labels_[:3])), bool(model.predict([[4.9]])[0] == model.labels_[3])
     (1, True)
 
@@ -108,7 +109,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.model_selection import GridSearchCV
     >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
     >>> settings = {"n_clusters": [2, 3, 4], "method": ["lift_km", "lwgp"]}
-    >>> GridSearchCV(LiftedConsensus(), settings, cv=2).fit(X).best_params_["n_clusters"]
+    >>> GridSearchCV(lc.LiftedConsensus(), settings, cv=2).fit(X).best_params_["n_clusters"]
     3
     """
 

@@ -50,7 +50,8 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     Examples
     --------
-    >>> Z = ClusterLifter(500, bandwidth=1.0, random_state=0).fit_transform([[0.0], [1.0]])
+    >>> import liftcluster as lc
+    >>> Z = lc.ClusterLifter(500, bandwidth=1.0, random_state=0).fit_transform([[0.0], [1.0]])
     >>> Z.shape
     (2, 500)
     """

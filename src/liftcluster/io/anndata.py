@@ -95,9 +95,11 @@ def compare(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0], [6.0]]))
     >>> cells.obs["leiden"], cells.obs["cell_type"] = ["0", "0", "1", "1"], ["B", "B", "T", "NK"]
-    >>> found = compare(cells, "leiden", "cell_type", key_added="difference")
+    >>> found = lc.anndata.compare(cells, "leiden", "cell_type", key_added="difference")
     >>> print(found.moves[1])
     1 split into NK, T (50.0 % of the mass, mean distance 0.111)
     >>> round(cells.uns["difference"]["values"]["rand"], 3)
@@ -172,9 +174,11 @@ def distance_matrix(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0]]))
     >>> cells.obs["u"], cells.obs["v"] = ["a", "a", "b"], ["a", "b", "b"]
-    >>> distance_matrix(cells, ["u", "v"], measure="rand").round(3)
+    >>> lc.anndata.distance_matrix(cells, ["u", "v"], measure="rand").round(3)
            u      v
     u  0.000  0.667
     v  0.667  0.000
@@ -243,9 +247,11 @@ def consensus(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]))
     >>> cells.obs["run_u"], cells.obs["run_v"] = list("aaabbb"), list("aabbbb")
-    >>> found = consensus(cells, "run_*", 2, bandwidth=3.0, rng=0)
+    >>> found = lc.anndata.consensus(cells, "run_*", 2, bandwidth=3.0, rng=0)
     >>> (cells.obs["consensus"] == cells.obs["consensus"].iloc[0]).tolist()
     [True, True, True, False, False, False]
     >>> cells.obs["consensus_confidence"].tolist()
@@ -312,10 +318,12 @@ def report(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0], [6.0]]))
     >>> cells.obs["leiden"], cells.obs["cell_type"] = ["0", "0", "1", "1"], ["B", "B", "T", "NK"]
     >>> cells.obsm["X_umap"] = np.array([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 1.0]])
-    >>> page = report(cells, ["leiden", "cell_type"])
+    >>> page = lc.anndata.report(cells, ["leiden", "cell_type"])
     >>> page.title, page.to_dict()["points"]["axes"]
     ('2 clusterings of 4 cells', ['UMAP1', 'UMAP2'])
     """

@@ -78,10 +78,12 @@ def difference(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0], [6.0]]))
     >>> cells.obs["leiden"], cells.obs["cell_type"] = ["0", "0", "1", "1"], ["B", "B", "T", "NK"]
     >>> cells.obsm["X_umap"] = np.array([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 1.0]])
-    >>> ax = difference(cells, "leiden", "cell_type", basis="umap")
+    >>> ax = lc.anndata.plot.difference(cells, "leiden", "cell_type", basis="umap")
     >>> ax.get_title(), ax.get_xlabel()
     ('leiden and cell_type', 'UMAP1')
     """
@@ -128,9 +130,11 @@ def flow(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0], [6.0]]))
     >>> cells.obs["leiden"], cells.obs["cell_type"] = ["0", "0", "1", "1"], ["B", "B", "T", "NK"]
-    >>> [text.get_text() for text in flow(cells, "leiden", "cell_type").texts]
+    >>> [text.get_text() for text in lc.anndata.plot.flow(cells, "leiden", "cell_type").texts]
     ['0  50%', '1  50%', 'B  50%', 'NK  25%', 'T  25%']
     """
     from ..viz import plot
@@ -183,9 +187,12 @@ def distances(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0]]))
     >>> cells.obs["run_u"], cells.obs["run_v"] = ["a", "a", "b"], ["a", "b", "b"]
-    >>> [text.get_text() for text in distances(cells, "run_*", measure="rand").texts]
+    >>> ax = lc.anndata.plot.distances(cells, "run_*", measure="rand")
+    >>> [text.get_text() for text in ax.texts]
     ['0.00', '0.67', '0.67', '0.00']
     """
     from ..viz import plot
@@ -231,9 +238,12 @@ def resolution_tree(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [20.0], [21.0], [40.0], [41.0]]))
     >>> cells.obs["r_fine"], cells.obs["r_coarse"] = list("ccddbb"), list("aaaabb")
-    >>> [label.get_text() for label in resolution_tree(cells, "r_*", rng=0).get_yticklabels()]
+    >>> ax = lc.anndata.plot.resolution_tree(cells, "r_*", rng=0)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
     ['r_coarse', 'r_fine']
     """
     from ..viz import plot
@@ -274,11 +284,12 @@ def confidence(
     Examples
     --------
     >>> import anndata, liftcluster as lc
+    >>> import numpy as np
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]))
     >>> cells.obs["run_u"], cells.obs["run_v"] = list("aaabbb"), list("aabbbb")
     >>> cells.obsm["spatial"] = np.column_stack([cells.X, cells.X])
     >>> found = lc.anndata.consensus(cells, "run_*", 2, bandwidth=3.0, rng=0)
-    >>> confidence(cells, basis="spatial").get_title()
+    >>> lc.anndata.plot.confidence(cells, basis="spatial").get_title()
     'consensus: all agree on 83% of the cells'
     """
     from ..viz.drawing import new_axes, scatter_values, short_name

@@ -74,9 +74,11 @@ def stability(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]))
     >>> cells.obs["leiden_0.5"], cells.obs["leiden_1.0"] = list("aaabbb"), list("aabccc")
-    >>> found = stability(cells, "leiden_*", reference="leiden_0.5", rng=0)
+    >>> found = lc.anndata.stability(cells, "leiden_*", reference="leiden_0.5", rng=0)
     >>> cells.obs["stability"].tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
@@ -150,10 +152,12 @@ def choose(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]))
     >>> for key, labels in {"r1": "aaabbb", "r2": "bbbaaa", "r3": "aabccd"}.items():
     ...     cells.obs[key] = list(labels)
-    >>> choose(cells, "r*", rng=0).best
+    >>> lc.anndata.choose(cells, "r*", rng=0).best
     'r1'
     """
     X, rep = points_of(adata, use_rep)
@@ -217,9 +221,11 @@ def resolution_tree(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [20.0], [21.0], [40.0], [41.0]]))
     >>> cells.obs["r_fine"], cells.obs["r_coarse"] = list("ccddbb"), list("aaaabb")
-    >>> list(resolution_tree(cells, "r_*", rng=0).runs)
+    >>> list(lc.anndata.resolution_tree(cells, "r_*", rng=0).runs)
     ['r_coarse', 'r_fine']
     >>> cells.uns["resolution_tree"]["edges"]["mass"].round(2).tolist()
     [0.33, 0.33, 0.33]
@@ -289,10 +295,13 @@ def drift(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> rng = np.random.default_rng(0)
     >>> cells = anndata.AnnData(rng.standard_normal((200, 1)))
     >>> cells.obs["day"] = ["one"] * 100 + ["two"] * 100
-    >>> drift(cells, "day", lambda X: X[:, 0] > X.mean(), n_splits=19, rng=0).p_value > 0.05
+    >>> found = lc.anndata.drift(cells, "day", lambda X: X[:, 0] > X.mean(), n_splits=19, rng=0)
+    >>> found.p_value > 0.05
     True
     """
     X, rep = points_of(adata, use_rep)

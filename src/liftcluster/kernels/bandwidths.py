@@ -66,9 +66,10 @@ def bandwidth(
 
     Examples
     --------
-    >>> bandwidth([[0.0], [1.0], [3.0]])  # of 1, 2 and 3
+    >>> import liftcluster as lc
+    >>> lc.bandwidth([[0.0], [1.0], [3.0]])  # of 1, 2 and 3
     2.0
-    >>> bandwidth([[0.0], [1.0], [3.0]], "median/4")
+    >>> lc.bandwidth([[0.0], [1.0], [3.0]], "median/4")
     0.5
     """
     base, factor = check_bandwidth_rule(rule)

@@ -29,7 +29,8 @@ class Discrete(Kernel):
 
     Examples
     --------
-    >>> Discrete()([[0.0], [1.0]], [[1.0]]).tolist()
+    >>> import liftcluster as lc
+    >>> lc.Discrete()([[0.0], [1.0]], [[1.0]]).tolist()
     [[0.0], [1.0]]
     """
 
@@ -74,7 +75,8 @@ class Precomputed(Kernel):
 
     Examples
     --------
-    >>> K = Precomputed([[1.0, 0.2], [0.2, 1.0]])
+    >>> import liftcluster as lc
+    >>> K = lc.Precomputed([[1.0, 0.2], [0.2, 1.0]])
     >>> K([0], [1])
     array([[0.2]])
     """

@@ -220,9 +220,10 @@ class Gaussian(ShiftInvariant):
 
     Examples
     --------
-    >>> Gaussian(1.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(6)  # exp(-25/2)
+    >>> import liftcluster as lc
+    >>> lc.Gaussian(1.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(6)  # exp(-25/2)
     array([[4.e-06]])
-    >>> Gaussian([1.0, 5.0])([[0.0, 0.0]], [[3.0, 4.0]]).round(4)  # the mean of two kernels
+    >>> lc.Gaussian([1.0, 5.0])([[0.0, 0.0]], [[3.0, 4.0]]).round(4)  # the mean of two kernels
     array([[0.3033]])
     """
 
@@ -257,7 +258,8 @@ class Laplace(ShiftInvariant):
 
     Examples
     --------
-    >>> Laplace(7.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(4)  # exp(-1)
+    >>> import liftcluster as lc
+    >>> lc.Laplace(7.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(4)  # exp(-1)
     array([[0.3679]])
     """
 
@@ -292,7 +294,8 @@ class Cauchy(ShiftInvariant):
 
     Examples
     --------
-    >>> Cauchy(5.0)([[0.0, 0.0]], [[3.0, 4.0]])
+    >>> import liftcluster as lc
+    >>> lc.Cauchy(5.0)([[0.0, 0.0]], [[3.0, 4.0]])
     array([[0.5]])
     """
 
@@ -334,7 +337,8 @@ class Matern(ShiftInvariant):
 
     Examples
     --------
-    >>> Matern(0.5, 5.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(4)  # exp(-1)
+    >>> import liftcluster as lc
+    >>> lc.Matern(0.5, 5.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(4)  # exp(-1)
     array([[0.3679]])
     """
 

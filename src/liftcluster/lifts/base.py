@@ -37,7 +37,7 @@ class Lift(ABC):
 
     See Also
     --------
-    make_lift : Makes one.
+    make_lift : The function that returns one.
     represent : Applies one to the clusters of partitions.
 
     Examples

@@ -185,7 +185,7 @@ def make_lift(
     --------
     >>> import liftcluster as lc
     >>> X = [[0.0, 0.0], [0.0, 1.0], [5.0, 5.0]]
-    >>> lift = make_lift(X, lift=lc.Fourier(100), bandwidth=2.0, rng=0)
+    >>> lift = lc.make_lift(X, lift=lc.Fourier(100), bandwidth=2.0, rng=0)
     >>> lift.sums(X, [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).shape
     (2, 100)
     """

@@ -150,7 +150,8 @@ def n_components_for(eps: float, delta: float, n: int) -> int:
 
     Examples
     --------
-    >>> n_components_for(0.1, 0.01, 1000)
+    >>> import liftcluster as lc
+    >>> lc.n_components_for(0.1, 0.01, 1000)
     29472
     """
     if not check_positive(eps, "eps") <= 2:

@@ -68,10 +68,11 @@ class Partition:
 
     Examples
     --------
-    >>> p = Partition.from_labels(["a", "b", "a", None])
+    >>> import liftcluster as lc
+    >>> p = lc.Partition.from_labels(["a", "b", "a", None])
     >>> p.names, p.labels.tolist(), p.masses.tolist(), p.noise_mass
     (('a', 'b'), [0, 1, 0, -1], [0.5, 0.25], 0.25)
-    >>> Partition.from_memberships([[1.0, 0.0], [0.5, 0.5]]).masses.tolist()
+    >>> lc.Partition.from_memberships([[1.0, 0.0], [0.5, 0.5]]).masses.tolist()
     [0.75, 0.25]
     """
 
@@ -299,9 +300,10 @@ def as_partition(obj: Any, weights: Any = None) -> Partition:
 
     Examples
     --------
-    >>> as_partition(["x", "x", "y"])
+    >>> import liftcluster as lc
+    >>> lc.as_partition(["x", "x", "y"])
     Partition(hard, n=3, k=2)
-    >>> as_partition([[0.9, 0.1], [0.2, 0.8]])
+    >>> lc.as_partition([[0.9, 0.1], [0.2, 0.8]])
     Partition(soft, n=2, k=2)
     """
     if isinstance(obj, Partition):

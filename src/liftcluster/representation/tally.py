@@ -57,7 +57,7 @@ class Tally:
     >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [5.0], [6.0]]
     >>> lift = lc.make_lift(X, lift=lc.Fourier(64), bandwidth=2.0, rng=0)
-    >>> parts = [Tally.of(lift, X[i : i + 2], {"p": labels})
+    >>> parts = [lc.Tally.of(lift, X[i : i + 2], {"p": labels})
     ...          for i, labels in ((0, ["b", None]), (2, ["a", "b"]))]
     >>> (parts[0] + parts[1]).finish(lift).cluster_names
     ('a', 'b')

@@ -94,7 +94,7 @@ class TableScan(Origin):
 
     See Also
     --------
-    scan_table : Makes it.
+    scan_table : The function that returns it.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def stability(found: Stability, *, ax: Any = None) -> Any:
 
     See Also
     --------
-    liftcluster.stability : Computes it.
+    liftcluster.stability : The function that computes it.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def choice(found: Choice, *, ax: Any = None) -> Any:
 
     See Also
     --------
-    liftcluster.choose : Computes it.
+    liftcluster.choose : The function that computes it.
 
     Examples
     --------

@@ -135,9 +135,10 @@ def stability(
     --------
     >>> import numpy as np
     >>> from sklearn.cluster import KMeans
+    >>> import liftcluster as lc
     >>> rng = np.random.default_rng(0)
     >>> X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 40, axis=0) + rng.normal(size=(120, 2))
-    >>> found = stability(X, KMeans(3, n_init=3), n_replicates=10, rng=0)
+    >>> found = lc.stability(X, KMeans(3, n_init=3), n_replicates=10, rng=0)
     >>> bool(found.clusters.min() > 0.95)
     True
     """

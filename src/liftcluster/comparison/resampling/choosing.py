@@ -42,8 +42,8 @@ class Choice:
 
     See Also
     --------
-    choose : Makes it.
-    plot.choice : Draws it.
+    choose : The function that returns it.
+    plot.choice : A picture of it.
 
     Examples
     --------
@@ -239,9 +239,10 @@ def choose(
     --------
     >>> import numpy as np
     >>> from sklearn.cluster import KMeans
+    >>> import liftcluster as lc
     >>> rng = np.random.default_rng(0)
     >>> X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 30, axis=0) + rng.normal(size=(90, 2))
-    >>> choose(X, KMeans(n_init=3), {"n_clusters": [2, 3, 4]}, n_replicates=6, rng=0).best
+    >>> lc.choose(X, KMeans(n_init=3), {"n_clusters": [2, 3, 4]}, n_replicates=6, rng=0).best
     {'n_clusters': 3}
     """
     rng = make_rng(rng)

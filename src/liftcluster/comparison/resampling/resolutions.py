@@ -81,8 +81,8 @@ class ResolutionTree:
 
     See Also
     --------
-    resolution_tree : Makes it.
-    plot.resolution_tree : Draws it.
+    resolution_tree : The function that returns it.
+    plot.resolution_tree : A picture of it.
 
     Examples
     --------
@@ -244,9 +244,10 @@ def resolution_tree(
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [20.0], [21.0], [40.0], [41.0]]
     >>> runs = {"coarse": list("aaaabb"), "fine": list("ccddbb")}
-    >>> for edge in resolution_tree(X, runs, rng=0).edges:
+    >>> for edge in lc.resolution_tree(X, runs, rng=0).edges:
     ...     print(edge.cluster, "to", edge.next_cluster, round(edge.mass, 2), round(edge.share, 2))
     a to c 0.33 0.5
     a to d 0.33 0.5

@@ -61,8 +61,8 @@ class Stability:
 
     See Also
     --------
-    stability : Makes it.
-    plot.stability : Draws it.
+    stability : The function that returns it.
+    plot.stability : A picture of it.
 
     Examples
     --------

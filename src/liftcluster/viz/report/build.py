@@ -124,8 +124,9 @@ def make_report(
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [5.0], [6.0]]
-    >>> page = make_report({"mine": [0, 0, 1, 1], "yours": [0, 0, 1, 2]}, X, rng=0)
+    >>> page = lc.make_report({"mine": [0, 0, 1, 1], "yours": [0, 0, 1, 2]}, X, rng=0)
     >>> print(page.summary[1])
     The largest change from mine to yours: cluster 1 is split into 1 and 2 (50% of the points).
     >>> page.to_dict()["measures"]["rand"]["values"][0][1]

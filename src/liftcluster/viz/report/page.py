@@ -43,7 +43,7 @@ class Report:
 
     See Also
     --------
-    make_report : Makes it.
+    make_report : The function that returns it.
 
     Examples
     --------
