@@ -17,10 +17,28 @@ class Triple:
 
     By measures on labels, ``first`` and ``second`` are at the same distance from ``reference``; by
     the positions of the points, ``first`` is nearer.
+
+    Attributes
+    ----------
+    X : (n, 2) array
+        The points.
+    reference, first, second : (n,) int arrays
+        Labels of the three clusterings.
+
+    See Also
+    --------
+    liftcluster.datasets.make_2d2c, liftcluster.datasets.make_2d3c
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> data = lc.datasets.make_2d3c()
+    >>> data.X.shape, sorted(set(data.reference.tolist()))
+    ((24, 2), [0, 1, 2])
     """
 
-    X: FloatArray  # (n, 2)
-    reference: IntArray  # (n,) labels, as are the others
+    X: FloatArray
+    reference: IntArray
     first: IntArray
     second: IntArray
 
@@ -30,6 +48,15 @@ def make_2d2c() -> Triple:
 
     ``first`` exchanges the five points of each cluster that are nearest to the other, ``second``
     the five that are farthest from it. Both have the same contingency table with the reference.
+
+    Returns
+    -------
+    Triple
+        The points ``X`` and labels ``reference``, ``first`` and ``second``.
+
+    See Also
+    --------
+    liftcluster.datasets.make_2d3c, liftcluster.distance
 
     Examples
     --------
@@ -47,6 +74,23 @@ def make_2d3c() -> Triple:
 
     Two points of each cluster are moved to the next: in ``first`` those nearest to it, in
     ``second`` those farthest from it.
+
+    Returns
+    -------
+    Triple
+        The points ``X`` and labels ``reference``, ``first`` and ``second``.
+
+    See Also
+    --------
+    liftcluster.datasets.make_2d2c, liftcluster.distance
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> data = lc.datasets.make_2d3c()
+    >>> near, far = (lc.distance(data.reference, p, data.X) for p in (data.first, data.second))
+    >>> near < far
+    True
     """
     angles = np.pi / 2 + 2 * np.pi / 3 * np.arange(3)
     centres = 2.5 * np.column_stack([np.cos(angles), np.sin(angles)])
@@ -60,14 +104,26 @@ def make_rings(
 
     Parameters
     ----------
-    n : int
+    n : int, default 300
         Number of points, a multiple of the number of circles.
-    radii : tuple of float
+    radii : tuple of float, default (1.0, 2.0, 3.0)
+        Radii of the circles.
 
     Returns
     -------
     (n, 2) array and (n,) int array
         The points and their labels.
+
+    See Also
+    --------
+    liftcluster.NeighbourCut, liftcluster.datasets.make_far_cells
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> X, labels = lc.datasets.make_rings(30)
+    >>> X.shape, (X**2).sum(axis=1)[:3].round(6).tolist(), labels[:3].tolist()
+    ((30, 2), [1.0, 4.0, 9.0], [0, 1, 2])
     """
     if n % len(radii) or n < 2 * len(radii):
         raise ValueError(
@@ -80,10 +136,32 @@ def make_rings(
 
 
 def make_far_cells(n: int = 40) -> tuple[FloatArray, IntArray]:
-    """n points in four clusters, each in one cell of a 10 × 10 grid (figure 3), and their labels.
+    """Points in four clusters, each in one cell of a 10 × 10 grid (figure 3), and their labels.
 
     Clusters 0 and 1 are neighbours, 2 and 3 lie at opposite corners; histograms on the grid have
     the same distance for both pairs.
+
+    Parameters
+    ----------
+    n : int, default 40
+        Number of points.
+
+    Returns
+    -------
+    (n, 2) array and (n,) int array
+        The points and their labels.
+
+    See Also
+    --------
+    liftcluster.datasets.make_rings, liftcluster.cluster_distance
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> X, labels = lc.datasets.make_far_cells()
+    >>> near, far = (lc.cluster_distance(labels == i, labels == i + 1, X) for i in (0, 2))
+    >>> near < far
+    True
     """
     cells = np.array([[4.5, 5.5], [5.5, 4.5], [0.5, 9.5], [9.5, 0.5]])
     labels = np.arange(n) % 4

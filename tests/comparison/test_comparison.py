@@ -10,8 +10,8 @@ from sklearn.feature_extraction.text import HashingVectorizer
 import liftcluster as lc
 from liftcluster.comparison import distances
 from liftcluster.comparison.comparing import compare_all, distance_matrices
-from liftcluster.comparison.comparison import find_moves
 from liftcluster.comparison.measures.registry import MEASURES
+from liftcluster.comparison.moves import find_moves
 from liftcluster.lifts.choice import Lifting
 from support.generators import blobs
 from support.report_cases import CLUSTERINGS, NAMES, X
@@ -416,7 +416,7 @@ def test_small_cluster_inside_a_large_one_is_merged_and_the_heaviest_move_comes_
 
 
 def test_flows_inside_a_group_are_counted_once():
-    from liftcluster.comparison.comparison import find_moves
+    from liftcluster.comparison.moves import find_moves
 
     plan = np.array([[0.30, 0.02], [0.20, 0.10], [0.0, 0.38]])
     D = np.array([[0.1, 0.9], [0.2, 0.3], [0.5, 0.1]])

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 import liftcluster as lc
 from liftcluster.comparison import comparing, inputs
 from liftcluster.comparison.comparing import compare_all
-from liftcluster.comparison.comparison import find_moves
 from liftcluster.comparison.measures import lifted, spatial
 from liftcluster.comparison.measures.lifted import Between
 from liftcluster.comparison.measures.registry import MEASURES
+from liftcluster.comparison.moves import find_moves
 from liftcluster.lifts import exact
 from liftcluster.lifts.uncertainty import distance_deviations, standard_error
 from liftcluster.partitions.partition import Partition, as_partitions

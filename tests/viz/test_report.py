@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import liftcluster as lc
-from liftcluster.comparison.comparison import Move
+from liftcluster.comparison.moves import Move
 from liftcluster.viz.layout import project_points
 from liftcluster.viz.report import build, differences
 from liftcluster.viz.report.summary import main_move

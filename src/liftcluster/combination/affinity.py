@@ -50,14 +50,33 @@ def affinities(
         The points, in memory.
     partition : labels, memberships or Partition
         Their clustering; noise has affinities, but no part in the means.
-    n_samples : int
+    n_samples : int, default 5000
         Samples of the ball. With H of them in the cell of a point, the standard error is at most
         1/(2√H).
-    kernel, bandwidth, lift
-        As for :func:`liftcluster.sample_partitions`. For the points as they are, without a kernel,
-        give ``lift=sklearn.preprocessing.FunctionTransformer()``.
-    rng : int, Generator or None
-        Seed, 0 by default: the same answer from call to call. None draws another one each time.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is ``Nystroem(500)``, which is exact up to 500 points. For the points as
+        they are, without a kernel, give ``sklearn.preprocessing.FunctionTransformer()``.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+
+    Returns
+    -------
+    Affinities
+        Affinities of the points to the clusters, with standard errors.
+
+    See Also
+    --------
+    stability : Whether clusters and points are found again in other samples.
+    consensus : Its ``confidence`` says how far several clusterings agree on a point.
 
     References
     ----------
@@ -67,8 +86,9 @@ def affinities(
     Examples
     --------
     >>> from sklearn.preprocessing import FunctionTransformer
+    >>> import liftcluster as lc
     >>> X = [[0.0], [0.0], [2.0], [8.0], [10.0], [10.0]]
-    >>> found = affinities(X, list("aaabbb"), lift=FunctionTransformer(), rng=0)
+    >>> found = lc.affinities(X, list("aaabbb"), lift=FunctionTransformer(), rng=0)
     >>> found.values[2].round(1).tolist()  # means 2/3 and 28/3: (28/3 − 2) / (26/3) = 0.85
     [0.8, 0.2]
     """

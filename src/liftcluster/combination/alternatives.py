@@ -41,6 +41,18 @@ class TradeOff:
     distance : float
         Mean LiftEMD to the given clusterings.
     partition : Partition
+        The clustering.
+
+    See Also
+    --------
+    Alternative : Has several of them as its ``curve``.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> X = [[0.0, 0.0], [0.0, 5.0], [6.0, 0.0], [6.0, 5.0]]
+    >>> lc.alternative(X, [0, 0, 1, 1], 2, rng=0).curve[0].quality
+    1.0
     """
 
     least: float
@@ -50,6 +62,7 @@ class TradeOff:
 
     @property
     def labels(self) -> IntArray:
+        """(n,) labels of the clustering."""
         return self.partition.labels
 
 
@@ -67,6 +80,19 @@ class Alternative:
         d₀, the unit of the distance in the objective.
     given : mapping from names to Partition
         What was given.
+
+    See Also
+    --------
+    alternative : The function that returns it.
+    plot.alternative : A picture of it.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> X = [[0.0, 0.0], [0.0, 5.0], [6.0, 0.0], [6.0, 5.0]]
+    >>> found = lc.alternative(X, [0, 0, 1, 1], 2, rng=0)
+    >>> found.labels.tolist(), found.at(0.0).labels.tolist()
+    ([0, 1, 0, 1], [0, 0, 1, 1])
     """
 
     curve: tuple[TradeOff, ...]
@@ -75,7 +101,13 @@ class Alternative:
     given: Mapping[Hashable, Partition]
 
     def at(self, trade_off: float) -> TradeOff:
-        """The clustering that is best for a trade-off λ ≥ 0."""
+        """The clustering that is best for a trade-off λ.
+
+        Parameters
+        ----------
+        trade_off : float
+            λ ≥ 0, the weight of the distance.
+        """
         if not trade_off >= 0:
             raise ValueError(f"trade_off must not be negative, got {trade_off}")
         return [each for each in self.curve if each.least <= trade_off][-1]
@@ -106,7 +138,13 @@ class Alternative:
         return self.recommended.distance
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw quality against distance: see :func:`liftcluster.plot.alternative`."""
+        """Draw quality against distance, by :func:`liftcluster.plot.alternative`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+        """
         from ..viz.plot import alternative as draw
 
         return draw(self, ax=ax)
@@ -172,20 +210,37 @@ def alternative(
     given : labels, memberships or Partition, or a sequence, mapping or data frame of them
         Clusterings that are known already. Noise is left out.
     n_clusters : int
-        At least 2.
-    trade_off : float
+        Number of clusters, at least 2.
+    trade_off : float, default 2.0
         λ of the recommended clustering. With 1 to 8, the second of two independent clusterings was
         found (adjusted Rand index of at least 0.95) in all of 144 cases with Gaussian mixtures and
         images at the default bandwidth (``python -m benchmarks alternatives``); with 0.5 some were
         missed.
-    kernel, bandwidth
-        As for :func:`liftcluster.represent`. A wide kernel sees all coordinates at once; with a
-        narrow one all clusters are far apart, and there is no direction in which they agree: with
-        half of the median distance 99 % of these cases were found, with a quarter 32 %.
-    lift : str, settings, Lift or scikit-learn transformer
-        As for :func:`liftcluster.sample_partitions`: 8nρ bytes, twice, and O(nρ²) operations.
-    rng : int, Generator or None
-        Seed, 0 by default: the same answer from call to call. None draws another one each time.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels. A narrow kernel puts all clusters far apart: with half of the median distance 99 %
+        of these cases were found, with a quarter 32 %.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is ``Nystroem(500)``, which is exact up to 500 points. Features of all
+        points are held twice, 16nρ bytes; O(nρ²) operations.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+
+    Returns
+    -------
+    Alternative
+        The recommended clustering, and the curve of quality against distance.
+
+    See Also
+    --------
+    sample_partitions : Many clusterings, the better the more likely.
+    diverse_subset : Clusterings that are far apart, of many given ones.
 
     References
     ----------
@@ -198,8 +253,9 @@ def alternative(
     --------
     Four points at the corners of a rectangle, divided by its long side; the other way is:
 
+    >>> import liftcluster as lc
     >>> X = [[0.0, 0.0], [0.0, 5.0], [6.0, 0.0], [6.0, 5.0]]
-    >>> found = alternative(X, [0, 0, 1, 1], 2, rng=0)
+    >>> found = lc.alternative(X, [0, 0, 1, 1], 2, rng=0)
     >>> found.labels.tolist()
     [0, 1, 0, 1]
     """

@@ -32,6 +32,17 @@ class Affinities:
         Standard errors of the values, which are estimated by sampling.
     partition : Partition
         The clustering.
+
+    See Also
+    --------
+    affinities : The function that returns it.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> found = lc.affinities([[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1], rng=0)
+    >>> found.values.shape, found.doubtful.tolist()
+    ((4, 2), [False, False, False, False])
     """
 
     values: FloatArray

@@ -65,23 +65,25 @@ def consensus(
     Parameters
     ----------
     partitions : sequence, mapping or data frame of labels, memberships or Partition
-        Of any numbers of clusters, hard and soft mixed; a point may lack a label in some. A data
-        frame (pandas, polars) holds a clustering in each column, with its name. Or a
-        :class:`liftcluster.Representation` of them: then X is needed only for the labels.
+        The inputs, of any numbers of clusters, hard and soft mixed; a point may lack a label in
+        some. A data frame (pandas, polars) holds a clustering in each column, with its name. Or a
+        :class:`~liftcluster.Representation` of them: then X is needed only for the labels.
     n_clusters : int or "auto"
-        "auto" chooses by where the neighbour graph of the points, weighted by the labels, falls
-        apart (needs points); the curve is in the result. For methods that choose the number
-        themselves "auto" leaves it to them, and a number is only compared with theirs.
+        Number of clusters k. "auto" chooses it by where the neighbour graph of the points, weighted
+        by the labels, falls apart (needs points); the curve is in the result. For methods that
+        choose the number themselves "auto" leaves it to them, and a number is only compared with
+        theirs.
     X : (n, d) array-like or source of blocks, optional
         The points. Methods that use only labels do without, and then cannot predict. Points and
-        labels that are not in memory (see :func:`liftcluster.represent`) are read in two passes, by
-        lift_km, lift_hac, lift_barycentre or a clusterer, unless they are few.
-    method : str or scikit-learn clusterer
-        "auto" chooses from the data between lift_places, which cuts the neighbour graph of the
-        points, lift_km and lift_walk, which average the inputs over places, and lwgp, which uses
-        labels alone; ``decision`` of the result says which and why. Out of core it is lift_km,
-        without points lwgp. Or a name in ``liftcluster.METHODS``, or a clusterer of vectors to
-        replace the k-means of lift_km.
+        labels that are not in memory (memory maps, HDF5 and zarr arrays,
+        :class:`~liftcluster.Blocks`, tables) are read in two passes, by lift_km, lift_hac,
+        lift_barycentre or a clusterer, unless they are few.
+    method : str or scikit-learn clusterer, default "auto"
+        How to combine them. "auto" chooses from the data between lift_places, which cuts the
+        neighbour graph of the points, lift_km and lift_walk, which average the inputs over places,
+        and lwgp, which uses labels alone; ``decision`` of the result says which and why. Out of
+        core it is lift_km, without points lwgp. Or a name in :data:`~liftcluster.METHODS`, or a
+        clusterer of vectors to replace the k-means of lift_km.
         "majority", "medoid" and the four of clustering aggregation ("balls", "agglomerative",
         "furthest", "local_search": few disagreements with the inputs, with a bound in
         ``aggregation``) choose the number of clusters themselves and warn if it is another;
@@ -89,25 +91,49 @@ def consensus(
     method_options : mapping, optional
         Options of the method: ``n_neighbours`` of lift_places and lift_walk, ``linkage`` of
         lift_hac, ``n_init`` of lift_km, ``max_iter`` of lift_barycentre, ``alpha`` of balls,
-        ``limit`` of evidence, lwea, ec_cms, sdgca and ecpcs_hc (how many tuples of labels are
-        compared in all pairs; more are grouped first), ``steps`` of ecpcs_hc and ecpcs_mc,
-        ``measure`` and ``measure_options`` of medoid, ``partitioner`` of cspa, mcla and hbgf
-        ("metis" or "spectral"); ``whole_tuples=True`` for cspa, hbgf and hgpa never separates
-        points that have equal labels in all inputs, which their authors do where balance requires
-        it.
-    bandwidth : float, sequence of floats, or rule
-        "auto" is a quarter of the median distance between points, and the whole of it for the
-        distances to the inputs, as in :func:`liftcluster.distance`; one that is given is that of
-        both. lift_places and lift_walk have local bandwidths of their own; with them it is only
-        that of ``predict`` and of the distances.
-    kernel, lift, weights, rng
-        As for :func:`liftcluster.represent`, except that lift="auto" takes 500 Nystroem features
-        where the exact lift is too slow: Fourier features are too noisy to tell points apart.
-        Up to 256 MiB of similarities with the landmarks are kept during the call.
+        ``measure`` and ``measure_options`` of medoid, ``steps`` of ecpcs_hc and ecpcs_mc, ``theta``
+        of lwea and lwgp (smaller values give unreliable clusters less weight), ``alpha``, ``lam``,
+        ``eta`` and ``theta`` of ec_cms and sdgca (the parameters of their authors), ``limit`` of
+        cspa, evidence, lwea, ec_cms, sdgca and ecpcs_hc (how many tuples of labels are compared in
+        all pairs; more are grouped first), ``partitioner`` of cspa, mcla and hbgf ("metis" or
+        "spectral"), ``imbalance`` of hgpa (largest relative excess of a part over the mean).
+        ``whole_tuples=True`` for cspa, hbgf and hgpa never separates points that have equal labels
+        in all inputs, which their authors do where balance requires it.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "auto"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels. "auto" is "median/4", and "median" for the distances to the inputs; one that is
+        given is that of both. lift_places and lift_walk have local bandwidths of their own; with
+        them it is only that of ``predict`` and of the distances.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is exact up to 5,000 points, and ``Nystroem(500)`` beyond: Fourier
+        features are too noisy to tell points apart. Up to 256 MiB of similarities with the
+        landmarks are kept during the call.
+    weights : (n,) array-like, optional
+        Weights of the points, in place of any that partitions carry; one each by default.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
     out : array of n integers, optional
         Where the labels are written, such as a memory map or an array of HDF5 or zarr.
     progress : bool, optional
-        Show progress of points that are read in blocks; by default on a terminal, after 2 seconds.
+        Whether to show a progress bar; by default on a terminal, after two seconds.
+
+    Returns
+    -------
+    Consensus
+        Labels, memberships, confidence, what each cluster is made of, and ``predict``.
+
+    See Also
+    --------
+    LiftedConsensus : The same as a scikit-learn estimator.
+    METHODS : All methods by name.
+    base_partitions : Clusterings to combine.
+    compare : How two of them differ.
 
     References
     ----------
@@ -116,9 +142,10 @@ def consensus(
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]
     >>> inputs = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [2, 2, 2, 2, 0, 0]]
-    >>> found = consensus(inputs, 2, X, bandwidth=3.0, rng=0)
+    >>> found = lc.consensus(inputs, 2, X, bandwidth=3.0, rng=0)
     >>> (found.labels == found.labels[0]).tolist()
     [True, True, True, False, False, False]
     """

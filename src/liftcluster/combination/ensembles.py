@@ -28,20 +28,30 @@ def base_partitions(
         The points.
     n_clusters : int
         Number of clusters, or the smallest one for "kmeans".
-    kind : "paper" or "kmeans"
+    kind : "paper" or "kmeans", default "paper"
         "paper": k-means and single, average, complete and Ward linkage, each into ``n_clusters``
         (the paper's section 6; linkages need O(n²) memory, so up to 30,000 points). "kmeans":
         ``n_partitions`` runs of k-means, each with one initialisation and a random number of
         clusters between ``n_clusters`` and min(√n, 50).
-    rng : int, Generator or None
-        Seeds k-means and draws the numbers of clusters; 0 by default: the same partitions from call
-        to call. None draws others each time.
-    n_partitions : int
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+    n_partitions : int, default 20
         Number of partitions of kind "kmeans".
+
+    Returns
+    -------
+    list of Partition
+        In the order of the linkages named above, or of the runs of k-means.
+
+    See Also
+    --------
+    consensus : Combines them.
+    sample_partitions : Partitions drawn by their quality.
 
     Examples
     --------
-    >>> base_partitions([[0.0], [1.0], [9.0], [10.0]], 2, rng=0)[1]
+    >>> import liftcluster as lc
+    >>> lc.base_partitions([[0.0], [1.0], [9.0], [10.0]], 2, rng=0)[1]
     Partition(hard, n=4, k=2)
     """
     from scipy.cluster.hierarchy import fcluster, linkage

@@ -25,20 +25,25 @@ def mmd_objective(representation: Representation, *, regularisation: float = 0.0
               \qquad μ_i = Φ(C_i) / w(C_i)
 
     with masses m, and mean embeddings μ: the objective of Jegelka et al. treats a cluster as a
-    probability distribution, so Φ in it is the mean and not the sum. Sizes |C| there are masses
-    |C|/n here, which divides the first term by n². With λ = 0 it is that of kernel k-means.
+    probability distribution, so Φ in it is the mean and not the sum. Sizes there are masses here,
+    which divides the first term by n². With λ = 0 it is that of kernel k-means.
 
     Parameters
     ----------
     representation : Representation
         m lifted partitions.
-    regularisation : float
-        λ.
+    regularisation : float, default 0.0
+        λ, the weight of the second term.
 
     Returns
     -------
     (m,) array
         J of each partition.
+
+    See Also
+    --------
+    MaxMMDClustering : Finds clusters with a large objective.
+    represent : Makes a representation.
 
     References
     ----------
@@ -51,7 +56,7 @@ def mmd_objective(representation: Representation, *, regularisation: float = 0.0
 
     >>> import liftcluster as lc
     >>> rep = lc.represent(None, [["a", "b"], ["a", "a"]], kernel="discrete")
-    >>> mmd_objective(rep).round(12).tolist()  # ¼ · 2, and 0 for one cluster
+    >>> lc.mmd_objective(rep).round(12).tolist()  # ¼ · 2, and 0 for one cluster
     [0.5, 0.0]
     """
     values = []

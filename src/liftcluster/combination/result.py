@@ -57,9 +57,11 @@ class Consensus:
     Attributes
     ----------
     method : str
-    inputs : mapping from the names of the inputs to partitions
-        Summaries of them, without points, where those were read in blocks.
+        Name of the method.
+    inputs : mapping from names to Partition
+        The inputs; summaries of them, without points, where those were read in blocks.
     n_clusters : int
+        Number of clusters k.
     labels : (n,) int array, or what was given as ``out``
         A dask array that is not computed yet, where the points are one; None for a consensus of a
         Representation without points.
@@ -117,6 +119,18 @@ class Consensus:
         points it and an input judge differently, and the least that any clustering could reach.
     decision : Decision or None
         Why ``method="auto"`` chose this method, in numbers and a sentence; None if it was named.
+
+    See Also
+    --------
+    consensus, plot.composition, plot.points, plot.curve
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> X = [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]
+    >>> found = lc.consensus([list("aaabbb"), list("aabbbb")], 2, X, bandwidth=3.0, rng=0)
+    >>> found.confidence.tolist(), bool(found.predict([[0.5]])[0] == found.labels[0])
+    ([1.0, 1.0, 0.5, 1.0, 1.0, 1.0], True)
     """
 
     method: str
@@ -263,9 +277,11 @@ class Consensus:
         Parameters
         ----------
         X : (n, d) array-like or source of blocks
+            The points.
         out : array of n integers, optional
             Where the labels are written, such as a memory map.
         progress : bool, optional
+            Whether to show a progress bar; by default on a terminal, after two seconds.
 
         Returns
         -------
@@ -279,8 +295,12 @@ class Consensus:
 
         Parameters
         ----------
-        X, out, progress
-            As for :meth:`predict`; ``out`` has k columns of floats.
+        X : (n, d) array-like or source of blocks
+            The points.
+        out : (n, k) array of floats, optional
+            Where the memberships are written, such as a memory map.
+        progress : bool, optional
+            Whether to show a progress bar; by default on a terminal, after two seconds.
         """
         lift, centres = self._map()
 
@@ -300,8 +320,10 @@ class Consensus:
         ----------
         X : (n, d) array-like
             The points of the consensus.
-        n_samples, rng
-            As for :func:`liftcluster.affinities`.
+        n_samples : int, default 5000
+            Number of samples by which affinities are estimated.
+        rng : int, Generator or None, default 0
+            Seed of random numbers: the same answer from call to call. None draws others each time.
         """
         count, rng = check_count(n_samples, "n_samples"), make_rng(rng)
         lift: Any = self._map()[0]
@@ -320,8 +342,11 @@ class Consensus:
         Parameters
         ----------
         X : (n, d) array-like
+            The new points.
         partitions : mapping, sequence or data frame of labels, memberships or Partition
+            Their clusterings.
         weights : (n,) array-like, optional
+            Weights of the points, in place of any that partitions carry; one each by default.
         """
         if self._update is None:
             raise ValueError(

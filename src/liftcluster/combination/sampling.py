@@ -59,32 +59,43 @@ def sample_partitions(
         Largest number of clusters.
     n_partitions : int
         How many partitions are drawn.
-    beta : float
+    beta : float, default 6.0
         Positive. On six data sets with 3 to 10 clusters (``python -m benchmarks alternatives``),
         the worst of 20 draws with β = 6 had 92 to 97 % of the quality of k-means (0 is that of one
         cluster), and draws had adjusted Rand indices of 0.7 to 0.9 with each other; with β = 4 83
         to 93 %, and 0.5 to 0.7; with β = 12 at least 95 %, and 0.8 to 0.95. Below about 2 they are
         almost random.
-    burn_in : int
+    burn_in : int, default 20
         Sweeps before the first draw.
-    thin : int
+    thin : int, default 5
         Sweeps between draws.
-    kernel, bandwidth
-        As for :func:`liftcluster.represent`.
-    lift : str, settings, Lift or scikit-learn transformer
-        "auto" is :class:`liftcluster.Nystroem` with 500 landmarks, which is exact up to 500 points.
-        The features of all points are held in memory: 8nρ bytes, which is 4 kB a point. A sweep
-        takes O(n k ρ) operations. "exact" takes n × n numbers.
-    rng : int, Generator or None
-        Seed, 0 by default: the same draws from call to call. None draws others each time.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is ``Nystroem(500)``, which is exact up to 500 points. Features of all
+        points are held in memory, 8nρ bytes, 4 kB a point. A sweep takes O(nkρ) operations.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
     progress : bool, optional
-        Show a progress bar; by default on a terminal, after two seconds.
+        Whether to show a progress bar; by default on a terminal, after two seconds.
 
     Returns
     -------
     list of Partition
-        For :func:`liftcluster.distance_matrix`, :func:`liftcluster.diverse_subset` and
-        :func:`liftcluster.consensus`.
+        The draws, in order.
+
+    See Also
+    --------
+    diverse_subset : A few of them that stand for all.
+    distance_matrix, consensus
+    base_partitions : An ensemble by k-means and linkages.
 
     References
     ----------
@@ -93,8 +104,9 @@ def sample_partitions(
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [20.0], [21.0]]
-    >>> draws = sample_partitions(X, 2, 50, beta=9.0, rng=0)
+    >>> draws = lc.sample_partitions(X, 2, 50, beta=9.0, rng=0)
     >>> joined = [p.labels[0] == p.labels[1] != p.labels[2] == p.labels[3] for p in draws]
     >>> sum(map(int, joined)) > 40
     True

@@ -20,7 +20,7 @@ from ..lifts.choice import Lifting, LiftLike
 from ..partitions.partition import Partition, as_partitions
 from ..representation.representation import Representation
 from ..representation.samples import represent_in_memory
-from .comparison import Comparison, Estimate, Values, find_moves
+from .comparison import Comparison, Estimate, Values
 from .distances import distance_matrix
 from .inputs import (
     MOST_PAIRS,
@@ -39,6 +39,7 @@ from .inputs import (
 from .measures.lifted import Between
 from .measures.placed import Placed, PlacedPair
 from .measures.registry import MEASURES, Measure
+from .moves import find_moves
 
 _MOST_CLUSTERS = 3000  # in all partitions together, whose distances are computed at once
 _SLOW_ABOVE = 2000  # points beyond which compare leaves slow measures out
@@ -64,19 +65,57 @@ def compare(
 
     Parameters
     ----------
-    a, b, X, Y, kernel, bandwidth, lift, weights, rng, progress
-        As for :func:`distance`.
-    measures : sequence of str, optional
-        Names in ``MEASURES``; by default every one that applies (and, above 2,000 points, is not
-        slow: spri and spari are, in more than three dimensions); slow ones are computed when they
-        are first read. What was left out, and why, is in ``Comparison.left_out``.
+    a, b : labels, memberships, Partition or Representation
+        (n,) labels, (n, k) memberships or a :class:`~liftcluster.Partition`; or, in place of
+        partitions and points, ``rep[0]`` and ``rep[1]`` of a :class:`~liftcluster.Representation`.
+    X : (n, d) array-like or source of blocks, optional
+        The points. Without them only measures of labels apply. Memory maps, HDF5 and zarr arrays,
+        :class:`~liftcluster.Blocks` and tables are read in blocks.
+    Y : (n', d) array-like, optional
+        The points of b, where they are not those of a: another sample, of any size.
+    measures : str or sequence of str, optional
+        Names in :data:`~liftcluster.MEASURES`; by default every one that applies (and, above 2,000
+        points, is not slow: spri and spari are, in more than three dimensions). Slow ones are
+        computed when they are first read. What was left out, and why, is in ``left_out`` of the
+        result.
     names : pair, optional
         Names of the two partitions in tables; by default "a" and "b", or those of representations.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is exact up to 5,000 points, and uses features beyond.
+    weights : (n,) array-like, optional
+        Weights of the points, in place of any that partitions carry; one each by default. With Y, a
+        pair: those of X and those of Y.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal, after two seconds.
+
+    Returns
+    -------
+    Comparison
+        Values of the measures, the transport plan, and what became of each cluster.
+
+    See Also
+    --------
+    distance : One measure, as a number.
+    significance : Whether two partitions are nearer to each other than random labels.
+    bandwidth_profile : At which scale two partitions differ.
+    plot.flow : A picture of what became of each cluster.
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [5.0], [6.0]]
-    >>> found = compare([0, 0, 1, 1], ["x", "x", "y", "z"], X)
+    >>> found = lc.compare([0, 0, 1, 1], ["x", "x", "y", "z"], X)
     >>> print(found.moves[0])
     0 stayed as x (50.0 % of the mass, distance 0.000)
     >>> print(found.moves[1])

@@ -20,13 +20,8 @@ from ..representation.representation import Representation, join
 from ..streaming.passes import map_points
 from .measures.elements import element_similarity
 from .measures.registry import MEASURES
+from .moves import ROUNDING, Move, describe_moves, listed
 from .pointwise import distances_moved, point_distances
-
-Cell = tuple[int, int, float, float, bool]  # of a plan: row, column, flow, distance, whether major
-
-_MINOR = 0.2  # a flow below this share of the smaller of its two clusters is spill
-_ROUNDING = 1e-12  # a flow below this is the solver's arithmetic
-_STAYED = 0.25  # unit vectors nearer than this are the same place
 
 
 @dataclass(frozen=True)
@@ -70,74 +65,45 @@ class Values(Mapping[str, Estimate]):
         return Values, (dict(self),)  # numbers alone, without points
 
 
-@dataclass(frozen=True)
-class Move:
-    """What became of some clusters: where their mass went, and at what cost.
-
-    Attributes
-    ----------
-    kind : str
-        "stayed" and "moved": one cluster became one, in the same place or elsewhere; "split": one
-        became several; "merged": several became one; "rearranged": several became several;
-        "spilled": a flow beside those, small for both of its clusters.
-    sources, targets : tuples of cluster names
-    mass : float
-        Share of the mass; over all moves it sums to one.
-    cost : float
-        Mass times distance; over all moves it sums to LiftEMD.
-    """
-
-    kind: str
-    sources: tuple[Hashable, ...]
-    targets: tuple[Hashable, ...]
-    mass: float
-    cost: float
-
-    @property
-    def distance(self) -> float:
-        """Mean distance that the mass travels."""
-        return self.cost / self.mass
-
-    def __str__(self) -> str:
-        sources, targets = _listed(self.sources), _listed(self.targets)
-        preposition = {"stayed": "as", "moved": "to"}.get(self.kind, "into")
-        what = f"{sources} {self.kind} {preposition} {targets}"
-        if self.kind == "spilled":
-            what = f"a little of {sources} went to {targets}"
-        mean = "" if self.kind in ("stayed", "moved") else "mean "
-        share = f"{100 * self.mass:.1f} % of the mass"
-        return f"{what} ({share}, {mean}distance {self.distance:.3f})"
-
-    def to_dict(self) -> dict[str, Any]:
-        clusters = {"sources": list(self.sources), "targets": list(self.targets)}
-        return {**vars(self), **clusters, "distance": self.distance}
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """How two partitions differ; made by :func:`liftcluster.compare`.
 
     Attributes
     ----------
-    values : mapping from measure to Estimate
-        Slow ones (cdistance; spri and spari in more than three dimensions) are computed when they
-        are first read, unless they were asked for by name.
-    left_out : mapping from measure to the reason why it does not apply
+    names : pair
+        Names of the partitions.
+    values : mapping from str to Estimate
+        ``value`` and standard ``error`` of each measure, also as ``found["rand"]``. Slow ones
+        (cdistance; spri and spari above three dimensions) are computed when first read.
+    left_out : mapping from str to str
+        Measures that do not apply, and why.
     plan : (k, k') array or None
         The transport plan of LiftEMD; None without points.
     cluster_distances : (k, k') array or None
         ‖Φ̄(C) − Φ̄(C′)‖ of every two clusters.
     moves : list of Move
-        The plan in words, heaviest first.
+        The plan in words, heaviest first; each has ``kind``, ``sources``, ``targets``, ``mass``.
     representation : Representation or None
-        Both partitions, lifted.
-    lift : Lift or None
-    point_distances : (n,) array
-        Where they differ: the distance between the two clusters that each point belongs to.
-    element_similarity : (n,) array
-        How alike both are around each point, by labels alone.
+        Both partitions, lifted; None without points.
+    lifted : pair of Representation or None
+        Each of them by itself.
+    lift, points : Lift and array, or None
+        The map that lifted them, and the points of a if they were in memory.
+    has_other_points : bool
+        Whether b is of other points, given as Y.
     partitions : pair of Partition
         Summaries of them, without points, where those were read in blocks.
+
+    See Also
+    --------
+    compare, plot.plan, plot.flow
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> lc.compare([0, 0, 1], [0, 1, 1], [[0.0], [1.0], [5.0]], measures="lift_emd")
+    Comparison(a and b: lift_emd = 0.3741, ...)
     """
 
     names: tuple[Hashable, Hashable]
@@ -149,7 +115,7 @@ class Comparison:
     cluster_distances: FloatArray | None = None
     moves: list[Move] = field(default_factory=list)
     points: Points = None
-    has_other_points: bool = False  # those of b, given as Y
+    has_other_points: bool = False
 
     @property
     def representation(self) -> Representation | None:
@@ -161,12 +127,10 @@ class Comparison:
 
     @cached_property
     def element_similarity(self) -> FloatArray:
-        """(n,) element-centric similarity of both partitions around each point, in [0, 1].
+        r"""(n,) element-centric similarity of both partitions around each point, in [0, 1].
 
-        1 where a point is in the same cluster in both, |C ∩ C′| / max(|C|, |C′|) for hard clusters,
-        and by personalised PageRank (α = 0.9) for soft ones; NaN for noise in either. For hard
-        partitions the mean is one minus the measure ``element_centric``. Needs the same points in
-        memory.
+        For hard clusters :math:`|C \cap C'| / \max(|C|, |C'|)`, whose mean is one minus the measure
+        ``element_centric``; for soft ones by personalised PageRank (α = 0.9). NaN for noise.
 
         >>> import liftcluster as lc
         >>> lc.compare([0, 0, 1, 1], [0, 0, 0, 1]).element_similarity.round(3).tolist()
@@ -232,7 +196,8 @@ class Comparison:
         ----------
         points : (n, d) array-like or source of blocks, optional
             Where to evaluate it; by default at the points of a, if they were in memory.
-        cluster, other : names
+        cluster, other : hashable, optional
+            Names of two clusters, one of each partition. Give both or neither.
         """
         lift = self.lift
         if self.lifted is None or lift is None or self.plan is None:
@@ -246,7 +211,7 @@ class Comparison:
         if cluster is not None:
             v = P.vectors[_position(P, cluster)] - Q.vectors[_position(Q, other)]
             return map_points(lambda X: from_device(lift.scores(X, v[None, :]))[:, 0], where)
-        i, j = np.nonzero(self.plan > _ROUNDING)
+        i, j = np.nonzero(self.plan > ROUNDING)
         V, mass = P.vectors[i] - Q.vectors[j], self.plan[i, j]
         return map_points(lambda X: np.abs(from_device(lift.scores(X, V))) @ mass, where)
 
@@ -296,7 +261,13 @@ class Comparison:
         return pd.DataFrame(rows, index, ["value", "error", "is_metric", "title"])
 
     def plot(self, ax: Any = None) -> Any:
-        """The transport plan as a picture: see :func:`liftcluster.plot.plan`."""
+        """The transport plan as a picture, by :func:`liftcluster.plot.plan`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+        """
         from ..viz.plot import plan as draw
 
         return draw(self, ax=ax)
@@ -327,73 +298,8 @@ class Comparison:
         return names + measures + items(self.summary()) + how
 
 
-def find_moves(
-    plan: FloatArray, D: FloatArray, sources: tuple[Hashable, ...], targets: tuple[Hashable, ...]
-) -> list[Move]:
-    """Group the flows of a plan: clusters joined by more than spill belong to one move."""
-    i, j = np.nonzero(plan)
-    flows, distances = plan[i, j], D[i, j]
-    smaller = np.minimum(plan.sum(axis=1)[i], plan.sum(axis=0)[j])
-    is_major = flows >= _MINOR * np.maximum(smaller, np.finfo(float).tiny)
-    columns = i.tolist(), j.tolist(), flows.tolist(), distances.tolist(), is_major.tolist()
-    cells = list(zip(*columns, strict=True))  # plain numbers: they are few, and grouped one by one
-    moves = []
-    for group in _connected([cell for cell in cells if cell[-1]]):
-        rows, others = sorted({cell[0] for cell in group}), sorted({cell[1] for cell in group})
-        kind = _kind(len(rows), len(others), float(D[rows[0], others[0]]))
-        clusters = tuple(sources[r] for r in rows), tuple(targets[c] for c in others)
-        mass, cost = sum(cell[2] for cell in group), sum(cell[2] * cell[3] for cell in group)
-        moves.append(Move(kind, *clusters, mass, cost))
-    for row, column, mass, distance, major in cells:
-        if mass > _ROUNDING and not major:
-            clusters = (sources[row],), (targets[column],)
-            moves.append(Move("spilled", *clusters, mass, mass * distance))
-    return sorted(moves, key=lambda move: (move.kind == "spilled", -move.mass))
-
-
-def _connected(cells: list[Cell]) -> list[list[Cell]]:
-    """The cells of each connected part of a bipartite graph, in the order of their first rows."""
-    parent: dict[int, int] = {}
-
-    def root(node: int) -> int:
-        while parent.setdefault(node, node) != node:
-            parent[node] = node = parent[parent[node]]
-        return node
-
-    for row, column, *_ in cells:
-        parent[root(-1 - column)] = root(row)
-    parts: dict[int, list[Cell]] = {}
-    for cell in cells:
-        parts.setdefault(root(cell[0]), []).append(cell)
-    return list(parts.values())
-
-
-def describe_moves(moves: list[Move]) -> list[str]:
-    """Moves in words, small flows summed up."""
-    lines = [str(move) for move in moves if move.kind != "spilled"]
-    spilled = [move for move in moves if move.kind == "spilled"]
-    if spilled:
-        mass, cost = sum(m.mass for m in spilled), sum(m.cost for m in spilled)
-        lines.append(
-            f"{len(spilled)} small flows between others ({100 * mass:.1f} % of the mass, mean "
-            f"distance {cost / mass:.3f})"
-        )
-    return lines
-
-
-def _kind(n_sources: int, n_targets: int, distance: float) -> str:
-    if n_sources == n_targets == 1:
-        return "stayed" if distance <= _STAYED else "moved"
-    return "split" if n_sources == 1 else "merged" if n_targets == 1 else "rearranged"
-
-
 def _position(part: Representation, name: Hashable | None) -> int:
     names = part.cluster_names
     if name not in names:
-        raise ValueError(f"there is no cluster {name!r}; the clusters are {_listed(names)}")
+        raise ValueError(f"there is no cluster {name!r}; the clusters are {listed(names)}")
     return names.index(name)
-
-
-def _listed(names: tuple[Hashable, ...], most: int = 12) -> str:
-    shown = [str(name) for name in names[:most]]
-    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")

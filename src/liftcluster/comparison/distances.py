@@ -50,25 +50,39 @@ def distance(
 
     Parameters
     ----------
-    a, b : labels, memberships or Partition
-        (n,) labels, (n, k) memberships or a :class:`liftcluster.Partition`; or, in place of
-        partitions and points, ``rep[0]`` and ``rep[1]`` of a :class:`liftcluster.Representation`.
+    a, b : labels, memberships, Partition or Representation
+        (n,) labels, (n, k) memberships or a :class:`~liftcluster.Partition`; or, in place of
+        partitions and points, ``rep[0]`` and ``rep[1]`` of a :class:`~liftcluster.Representation`.
     X : (n, d) array-like or source of blocks, optional
-        The points, for measures that need more than labels. What is not in memory is read in
-        blocks (see :func:`liftcluster.represent`), except by measures of pairs of points.
+        The points, for measures that need more than labels. Memory maps, HDF5 and zarr arrays,
+        :class:`~liftcluster.Blocks` and tables are read in blocks, except by measures of pairs of
+        points.
     Y : (n', d) array-like, optional
         The points of b, where they are not those of a: another sample, of any size.
-    measure : str
-        A name in ``liftcluster.MEASURES``.
+    measure : str, default "lift_emd"
+        A name in :data:`~liftcluster.MEASURES`. With measures that lift nothing, ``kernel``,
+        ``bandwidth`` and ``lift`` are an error.
     measure_options : mapping, optional
-        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` of spri
-        and spari.
-    kernel, bandwidth, lift, rng
-        How to lift, as for :func:`liftcluster.represent`; an error with measures that do not.
+        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` and
+        ``tol`` of spri and spari.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is exact up to 5,000 points, and uses features beyond.
     weights : (n,) array-like, optional
-        Weights of the points; with Y, a pair of them.
+        Weights of the points, in place of any that partitions carry; one each by default. With Y, a
+        pair: those of X and those of Y.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
     progress : bool, optional
-        Show a progress bar; by default on a terminal, after two seconds.
+        Whether to show a progress bar; by default on a terminal, after two seconds.
 
     Returns
     -------
@@ -76,6 +90,12 @@ def distance(
         Without its standard error, which is not zero where random features are used (many points):
         ``compare(a, b, X, measures="lift_emd")["lift_emd"]`` has the same ``value`` and its
         ``error``.
+
+    See Also
+    --------
+    compare : All measures at once, with standard errors, and what became of each cluster.
+    distance_matrix : Distances between every two of several partitions.
+    significance : Whether two partitions are nearer to each other than random labels.
 
     References
     ----------
@@ -86,11 +106,12 @@ def distance(
     --------
     Moving the boundary is cheap, swapping the ends is not; the Rand distance sees no difference:
 
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
     >>> truth, near, far = [0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 1, 1], [1, 0, 0, 1, 1, 0]
-    >>> [round(distance(truth, p, X), 3) for p in (near, far)]
+    >>> [round(lc.distance(truth, p, X), 3) for p in (near, far)]
     [0.164, 0.514]
-    >>> [round(distance(truth, p, measure="rand"), 3) for p in (near, far)]
+    >>> [round(lc.distance(truth, p, measure="rand"), 3) for p in (near, far)]
     [0.533, 0.533]
     """
     chosen, lifting = check_measure(measure, measure_options, kernel, bandwidth, lift)
@@ -118,20 +139,52 @@ def distance_matrix(
     Parameters
     ----------
     partitions : sequence, mapping or data frame of labels, memberships or Partition
-        A data frame holds a clustering in each column. Or a :class:`liftcluster.Representation` of
-        them, in place of partitions and points.
-    X, measure, measure_options, kernel, bandwidth, lift, weights, rng, progress
-        As for :func:`distance`.
+        A data frame (pandas, polars) holds a clustering in each column. Or a
+        :class:`~liftcluster.Representation` of them, in place of partitions and points.
+    X : (n, d) array-like or source of blocks, optional
+        The points, for measures that need more than labels. Memory maps, HDF5 and zarr arrays,
+        :class:`~liftcluster.Blocks` and tables are read in blocks, except by measures of pairs of
+        points.
+    measure : str, default "lift_emd"
+        A name in :data:`~liftcluster.MEASURES`. With measures that lift nothing, ``kernel``,
+        ``bandwidth`` and ``lift`` are an error.
+    measure_options : mapping, optional
+        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` and
+        ``tol`` of spri and spari.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is exact up to 5,000 points, and uses features beyond.
+    weights : (n,) array-like, optional
+        Weights of the points, in place of any that partitions carry; one each by default.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal, after two seconds.
 
     Returns
     -------
     (m, m) array
         Row: the first argument of the measure; column: the second.
 
+    See Also
+    --------
+    distance : The distance between two partitions.
+    diverse_subset : A few of many partitions that stand for all of them.
+    plot.distances : A picture of the matrix.
+
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [5.0]]
-    >>> distance_matrix([[0, 0, 1], [0, 1, 1], [1, 1, 0]], X, measure="rand").round(3)
+    >>> lc.distance_matrix([[0, 0, 1], [0, 1, 1], [1, 1, 0]], X, measure="rand").round(3)
     array([[0.   , 0.667, 0.   ],
            [0.667, 0.   , 0.667],
            [0.   , 0.667, 0.   ]])

@@ -39,11 +39,25 @@ class DiverseSubset:
     matrix : (m, m) array
         Distances between all clusterings.
     method : "farthest" or "medoids"
+        How they were chosen.
     measure : str or None
-        None for given distances.
+        Name of the measure; None for given distances.
     least_radius : float or None
         No r of the clusterings have a smaller radius than this, which is at least half of that of
         "farthest". None where distances violate the triangle inequality, so that nothing is proven.
+
+    See Also
+    --------
+    diverse_subset : The function that returns it.
+    plot.diverse_subset : A picture of it.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> runs = {"a": [0, 0, 1, 1], "b": [1, 1, 0, 0], "c": [0, 1, 0, 1]}
+    >>> found = lc.diverse_subset(runs, 2, measure="rand")
+    >>> found.chosen, found.sizes.tolist(), found.radius
+    (('a', 'c'), [2, 1], 0.0)
     """
 
     names: tuple[Hashable, ...]
@@ -111,7 +125,13 @@ class DiverseSubset:
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the map of all clusterings: see :func:`liftcluster.plot.diverse_subset`."""
+        """Draw the map of all clusterings, by :func:`liftcluster.plot.diverse_subset`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+        """
         from ..viz.plot import diverse_subset as draw
 
         return draw(self, ax=ax)
@@ -180,14 +200,48 @@ def diverse_subset(
     Parameters
     ----------
     partitions : sequence, mapping or data frame of labels, memberships or Partition
-        Or a :class:`liftcluster.Representation` of them, in place of partitions and points; or an
+        Or a :class:`~liftcluster.Representation` of them, in place of partitions and points; or an
         (m, m) NumPy array of their distances, in place of all but ``method``.
     n_representatives : int
-        r, at most m.
-    method : "farthest" or "medoids"
-    X, measure, measure_options, kernel, bandwidth, lift, weights, rng, progress
-        As for :func:`liftcluster.distance_matrix`. All m (m − 1) / 2 distances are computed. A
-        measure that is not symmetric is replaced by the mean of both directions.
+        r, how many to choose: at most m.
+    X : (n, d) array-like or source of blocks, optional
+        The points, for measures that need more than labels.
+    method : "farthest" or "medoids", default "farthest"
+        Whether to make the radius small, or the mean distance.
+    measure : str, default "lift_emd"
+        A name in :data:`~liftcluster.MEASURES`. All m (m − 1) / 2 distances are computed. One that
+        is not symmetric is replaced by the mean of both directions.
+    measure_options : mapping, optional
+        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` and
+        ``tol`` of spri and spari.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is exact up to 5,000 points, and uses features beyond.
+    weights : (n,) array-like, optional
+        Weights of the points, in place of any that partitions carry; one each by default.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal, after two seconds.
+
+    Returns
+    -------
+    DiverseSubset
+        The chosen clusterings, and which of them stands for each of the others.
+
+    See Also
+    --------
+    distance_matrix : The distances alone.
+    sample_partitions : Many partitions to choose from.
+    consensus : One clustering in place of many.
 
     References
     ----------
@@ -199,8 +253,9 @@ def diverse_subset(
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> runs = {"a": [0, 0, 1, 1], "b": [1, 1, 0, 0], "c": list("xxyy"), "d": [0, 1, 0, 1]}
-    >>> found = diverse_subset(runs, 2, measure="rand")
+    >>> found = lc.diverse_subset(runs, 2, measure="rand")
     >>> found.chosen, [found.chosen[i] for i in found.nearest]
     (('a', 'd'), ['a', 'a', 'a', 'd'])
     """

@@ -47,6 +47,20 @@ class Drift:
         stayed, moved, split or merged.
     rounding : dict
         For each measure, by how much distances that are equal may differ.
+
+    See Also
+    --------
+    drift : The function that returns it.
+    Significance : The result of a test whether two clusterings are related.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import liftcluster as lc
+    >>> X = np.arange(20.0)[:, None]
+    >>> found = lc.drift(X, X + 40, lambda points: points[:, 0] > points.mean(), n_splits=19)
+    >>> found.p_value, sorted(found.p_values)
+    (0.05, ['lift_emd', 'lift_hausdorff'])
     """
 
     values: Mapping[str, float]
@@ -151,33 +165,52 @@ def drift(
         neither sample*, with the same names for the same clusters: a classifier that was trained
         on other data, an annotation by experts, or a clustering of the pooled sample. Weights of a
         Partition stay with their points.
-    measures : str or sequence of str
+    measures : str or sequence of str, default ("lift_emd", "lift_hausdorff")
         Those that compare partitions of different points: "lift_emd", "lift_kd", "lift_hausdorff",
         "centroid", "adco" and "cdistance". Noise plays no part in them.
-    kernel, bandwidth
-        As for :func:`liftcluster.distance`; the bandwidth is that of the pooled sample.
-    n_splits : int
-        The smallest p-value there can be is 1 / (1 + n_splits).
-    lift : str, settings, a feature lift or a scikit-learn transformer
-        As for :func:`liftcluster.represent`, but not exact; 512 features by default.
-    rng : int, Generator or None
-        Draws the splits, and seeds clusterers whose ``random_state`` is None; 0 by default: the
-        same answer from call to call. None draws others each time.
+    n_splits : int, default 199
+        Number of random splits. The smallest p-value there can be is 1 / (1 + n_splits).
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels. A rule sees all samples together.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" uses 512 features; "exact" is not possible here.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+        It draws the splits, and seeds clusterers whose ``random_state`` is None.
     progress : bool, optional
-        Show a progress bar; by default on a terminal, after two seconds.
+        Whether to show a progress bar; by default on a terminal, after two seconds.
+
+    Returns
+    -------
+    Drift
+        p-values, distances between the samples and between random splits, and both clusterings.
+
+    See Also
+    --------
+    significance : Whether two clusterings are nearer to each other than random labels.
+    compare : Which clusters stayed, moved, split or merged.
+    stability : Whether one clustering is found again in other samples.
 
     Examples
     --------
     Two samples of one population, and one that has moved by half a unit:
 
     >>> import numpy as np
+    >>> import liftcluster as lc
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.standard_normal((2, 300, 1))
     >>> def halves(points):
     ...     return points[:, 0] > points.mean()
-    >>> drift(X, Y, halves, n_splits=99, rng=0).p_value > 0.05
+    >>> lc.drift(X, Y, halves, n_splits=99, rng=0).p_value > 0.05
     True
-    >>> drift(X, Y + 0.5, halves, n_splits=99, rng=0).p_value
+    >>> lc.drift(X, Y + 0.5, halves, n_splits=99, rng=0).p_value
     0.01
     """
     lifting = Lifting.of(kernel, bandwidth, lift)

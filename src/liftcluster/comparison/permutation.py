@@ -38,12 +38,25 @@ class Significance:
     Attributes
     ----------
     measure : str
+        Name of the measure.
     value : float
         The distance between the two partitions.
     null : (n_permutations,) array
         Distances after permuting the labels of the second, sizes kept.
     rounding : float
         By how much distances that are equal may differ.
+
+    See Also
+    --------
+    significance : The function that returns it.
+    Drift : The result of a test whether two samples differ.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> found = lc.significance([0, 0, 1, 1], [0, 0, 1, 1], measure="rand", n_permutations=99)
+    >>> found.value, found.adjusted
+    (0.0, 1.0)
     """
 
     measure: str
@@ -108,7 +121,7 @@ def significance(
     rng: RngLike = 0,
     progress: bool | None = None,
 ) -> Significance:
-    """Permutation test: are two clusterings related, or is b as far from a as random labels are?
+    """Test by permutations whether two clusterings are nearer to each other than random labels.
 
     The null hypothesis is that the labels of b were assigned at random. A small p-value means that
     the clusterings are related: nearer to each other than chance explains. It is no sign of a
@@ -126,25 +139,55 @@ def significance(
     Parameters
     ----------
     a, b : labels, memberships or Partition
-        Of points in memory. Points with other weights than one are given as
-        ``Partition.from_labels(labels, weights)``; each point keeps its own.
-    X, Y, measure, measure_options, kernel, bandwidth
-        As for :func:`liftcluster.distance`.
-    n_permutations : int
-    lift : str, settings, a feature lift or a scikit-learn transformer
-        As for :func:`liftcluster.represent`, but not exact; 512 features by default.
-    rng : int, Generator or None
-        Seed of the permutations, 0 by default: the same answer from call to call, whatever the
-        number of threads. None draws others each time.
+        (n,) labels, (n, k) memberships or a :class:`~liftcluster.Partition`, in memory. Points with
+        other weights than one are given as ``Partition.from_labels(labels, weights)``; each point
+        keeps its own.
+    X : (n, d) array-like, optional
+        The points, in memory, for measures that need more than labels.
+    Y : (n', d) array-like, optional
+        The points of b, where they are not those of a: another sample, of any size.
+    measure : str, default "lift_emd"
+        A name in :data:`~liftcluster.MEASURES`. With measures that lift nothing, ``kernel``,
+        ``bandwidth`` and ``lift`` are an error.
+    measure_options : mapping, optional
+        Options of the measure: ``outer_kernel`` of lift_kd, ``bins`` of adco, ``alpha`` and
+        ``tol`` of spri and spari.
+    n_permutations : int, default 999
+        How often the labels of b are permuted; the smallest possible p-value is
+        1 / (1 + n_permutations).
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" uses 512 features; "exact" is not possible here.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
     progress : bool, optional
-        Show a progress bar; by default on a terminal, after two seconds.
+        Whether to show a progress bar; by default on a terminal, after two seconds.
+
+    Returns
+    -------
+    Significance
+        The distance, its null distribution, p-value, z and adjusted value.
+
+    See Also
+    --------
+    drift : Whether two samples differ more than sampling noise explains.
+    compare : How two partitions differ.
 
     Examples
     --------
     >>> import numpy as np
+    >>> import liftcluster as lc
     >>> X = np.arange(20.0)[:, None]
     >>> halves, nearly = np.arange(20) // 10, (np.arange(20) + 1) // 10 % 2
-    >>> found = significance(halves, nearly, X, n_permutations=99, rng=0)
+    >>> found = lc.significance(halves, nearly, X, n_permutations=99, rng=0)
     >>> found.p_value
     0.01
     """

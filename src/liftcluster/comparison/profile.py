@@ -28,12 +28,27 @@ class Profile:
     Attributes
     ----------
     measure : str
+        Name of the measure.
     bandwidths : (b,) array
+        The bandwidths, ascending.
     values : (b,) array
+        The distance at each bandwidth.
     errors : (b,) array or None
         Standard errors; None if not known.
     median : float
         The median distance between points, for orientation.
+
+    See Also
+    --------
+    bandwidth_profile : The function that returns it.
+    plot.profile : A picture of it.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> X = [[0.0], [0.1], [5.0], [5.1]]
+    >>> lc.bandwidth_profile([0, 0, 1, 1], [0, 1, 1, 0], X, bandwidths=[0.01, 1.0, 100.0]).scale
+    1.0
     """
 
     measure: str
@@ -59,7 +74,13 @@ class Profile:
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw it: see :func:`liftcluster.plot.profile`."""
+        """Draw it, by :func:`liftcluster.plot.profile`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+        """
         from ..viz.plot import profile as draw
 
         return draw(self, ax=ax)
@@ -88,22 +109,47 @@ def bandwidth_profile(
 
     Parameters
     ----------
-    a, b, X, Y, measure_options, weights, rng
-        As for :func:`liftcluster.distance`; all in memory.
-    bandwidths : int or sequence
+    a, b : labels, memberships or Partition
+        (n,) labels, (n, k) memberships or a :class:`~liftcluster.Partition`, in memory.
+    X : (n, d) array-like
+        The points, in memory.
+    Y : (n', d) array-like, optional
+        The points of b, where they are not those of a: another sample, of any size.
+    bandwidths : int or sequence of floats, default 13
         How many, spaced by equal ratios from a thirtieth of the median distance between points
         to ten times it; or which (they are put in order).
-    measure : str
+    measure : str, default "lift_emd"
         A lifted measure: "lift_emd", "lift_kd" or "lift_hausdorff".
-    kernel : str or kernel
-        A shift-invariant one, without a bandwidth of its own.
-    lift : "auto", "exact", "fourier", "structured" or settings
-        As for :func:`liftcluster.represent`.
+    measure_options : mapping, optional
+        Options of the measure: ``outer_kernel`` of lift_kd.
+    kernel : str or kernel, default "gaussian"
+        "gaussian", "laplace", "cauchy" or "matern", or such a kernel without a bandwidth of its
+        own, as ``Matern(2.5)``.
+    lift : str or settings, default "auto"
+        How clusters become vectors: "exact", "fourier" or "structured", or settings such as
+        ``Fourier(4000)``. "auto" is exact up to 5,000 points, and uses features beyond.
+    weights : (n,) array-like, optional
+        Weights of the points, in place of any that partitions carry; one each by default. With Y, a
+        pair: those of X and those of Y.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+
+    Returns
+    -------
+    Profile
+        The distance at each bandwidth, with standard errors.
+
+    See Also
+    --------
+    distance : The distance at one bandwidth.
+    bandwidth : Rules to choose one.
+    plot.profile : A picture of the profile.
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [0.1], [5.0], [5.1]]
-    >>> found = bandwidth_profile([0, 0, 1, 1], [0, 1, 1, 0], X, bandwidths=[0.01, 1.0, 100.0])
+    >>> found = lc.bandwidth_profile([0, 0, 1, 1], [0, 1, 1, 0], X, bandwidths=[0.01, 1.0, 100.0])
     >>> found.values.round(2).tolist()
     [1.0, 0.77, 0.02]
     """

@@ -26,6 +26,16 @@ class Transport:
         The mass that is moved from i to j.
     costs : (k, k') array
         The cost of moving one unit of mass from i to j, as given.
+
+    See Also
+    --------
+    emd : The function that returns it.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> lc.emd([0.5, 0.5], [0.75, 0.25], [[0.0, 1.0], [1.0, 0.0]]).plan.tolist()
+    [[0.5, 0.0], [0.25, 0.25]]
     """
 
     cost: float
@@ -48,9 +58,19 @@ def emd(a: Any, b: Any, C: Any) -> Transport:
     C : (k, k') array-like
         Cost of moving one unit of mass.
 
+    Returns
+    -------
+    Transport
+        The minimal cost and the plan that has it.
+
+    See Also
+    --------
+    distance : LiftEMD between partitions, which is solved by this.
+
     Examples
     --------
-    >>> emd([0.5, 0.5], [0.75, 0.25], [[0.0, 1.0], [1.0, 0.0]]).cost
+    >>> import liftcluster as lc
+    >>> lc.emd([0.5, 0.5], [0.75, 0.25], [[0.0, 1.0], [1.0, 0.0]]).cost
     0.25
     """
     a, b = _masses(a, "a"), _masses(b, "b")

@@ -32,21 +32,30 @@ class NeighbourCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_clusters : int
-    n_neighbours : int
-        Of each place.
-    random_state : int (0 by default), RandomState, or None for another seed each time
+    n_clusters : int, default 8
+        Number of clusters.
+    n_neighbours : int, default 10
+        Number of neighbours of each place.
+    random_state : int, RandomState or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
 
     Attributes
     ----------
     labels_ : (n,) array
+        Cluster of each point.
+
+    See Also
+    --------
+    LiftedConsensus : A consensus of several clusterings.
+    MaxMMDClustering : Clusters that are far apart.
 
     Examples
     --------
     >>> import numpy as np
+    >>> import liftcluster as lc
     >>> angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
     >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
-    >>> labels = NeighbourCut(2, random_state=0).fit(np.vstack([ring, 3 * ring])).labels_
+    >>> labels = lc.NeighbourCut(2, random_state=0).fit(np.vstack([ring, 3 * ring])).labels_
     >>> len(set(labels[:60])), len(set(labels[60:])), len(set(labels))
     (1, 1, 2)
     """
@@ -59,6 +68,15 @@ class NeighbourCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> NeighbourCut:
+        """Cluster the points.
+
+        Parameters
+        ----------
+        X : (n, d) array-like
+            The points.
+        y : None
+            Ignored; scikit-learn's interface has it.
+        """
         X = points_of(self, X)
         k = check_count(self.n_clusters, "n_clusters")
         if len(X) < k:
@@ -80,32 +98,52 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_clusters : int
-    kernel, bandwidth, lift
-        As for :func:`liftcluster.make_lift`; "exact" uses kernel values alone, in O(n²) time.
-    regularisation : float
-        λ.
-    n_init : int
-        How many seedings to climb from.
-    max_iter : int
-        Most rounds of moves in each climb.
-    random_state : int (0 by default), RandomState, or None for another seed each time
+    n_clusters : int, default 8
+        Number of clusters.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is exact up to 5,000 points, and uses features beyond.
+    regularisation : float, default 0.0
+        λ, the weight of the second term.
+    n_init : int, default 4
+        Number of seedings to climb from.
+    max_iter : int, default 100
+        Largest number of rounds of moves in each climb.
+    random_state : int, RandomState or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
 
     Attributes
     ----------
     labels_ : (n,) array
+        Cluster of each point.
     objective_ : float
         J of ``labels_`` under the lift.
     centres_ : (n_clusters, ρ) array
         Mean embeddings μ.
     lift_ : Lift
+        The map of the points.
     n_iter_ : int
+        Number of rounds of the best climb.
+
+    See Also
+    --------
+    mmd_objective : The objective of given partitions.
+    NeighbourCut : Clusters of any shape.
 
     Examples
     --------
     >>> import numpy as np
+    >>> import liftcluster as lc
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
-    >>> model = MaxMMDClustering(n_clusters=2, random_state=0).fit(X)
+    >>> model = lc.MaxMMDClustering(n_clusters=2, random_state=0).fit(X)
     >>> len(set(model.labels_[:3])), len(set(model.labels_))
     (1, 2)
     """
@@ -132,6 +170,18 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MaxMMDClustering:
+        """Cluster the points.
+
+        Parameters
+        ----------
+        X : (n, d) array-like
+            The points.
+        y : None
+            Ignored; scikit-learn's interface has it.
+        sample_weight : (n,) array-like, optional
+            Weights of the points, one each by default. Points of weight zero are assigned to the
+            nearest cluster, and have no part in it.
+        """
         X = points_of(self, X)
         k = check_count(self.n_clusters, "n_clusters")
         if not 0 <= self.regularisation < np.inf:
@@ -168,6 +218,12 @@ class MaxMMDClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> IntArray:
-        """Cluster whose mean embedding is nearest to each lifted point."""
+        """Cluster whose mean embedding is nearest to each lifted point.
+
+        Parameters
+        ----------
+        X : (n, d) array-like
+            The points.
+        """
         check_is_fitted(self)
         return self._found.nearest(points_of(self, X, reset=False))

@@ -45,35 +45,61 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_clusters : int or "auto"
-        "auto" leaves the number to the method, or chooses it as :func:`liftcluster.consensus` does.
-    method : str or scikit-learn clusterer
-        A name in ``liftcluster.METHODS``, or a clusterer of vectors to replace the k-means of
+    n_clusters : int or "auto", default 8
+        Number of clusters. "auto" leaves it to the method, or chooses it by where the neighbour
+        graph of the points falls apart.
+    method : str or scikit-learn clusterer, default "auto"
+        A name in :data:`~liftcluster.METHODS`, or a clusterer of vectors to replace the k-means of
         lift_km. "auto" chooses the method from the data; blocks that ``partial_fit`` adds are then
         combined by lift_km.
     method_options : mapping, optional
-    kernel, bandwidth, lift
-        As for :func:`liftcluster.consensus`, like ``method_options``.
-    base : "kmeans" or "paper"
-        The clusterings that ``fit(X)`` makes; see :func:`liftcluster.base_partitions`.
-    random_state : int (0 by default), RandomState, or None for another seed each time
+        Options of the method, such as ``{"n_init": 10}`` of lift_km: see
+        :func:`~liftcluster.consensus`.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "auto"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels. "auto" is "median/4", and "median" for the distances to the inputs.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is exact up to 5,000 points, and ``Nystroem(500)`` beyond.
+    base : "kmeans" or "paper", default "kmeans"
+        The clusterings that ``fit(X)`` makes: 20 runs of k-means with several numbers of clusters,
+        or k-means and four linkages; see :func:`~liftcluster.base_partitions`.
+    random_state : int, RandomState or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
 
     Attributes
     ----------
     labels_ : (n,) array
+        Consensus cluster of each point.
     n_clusters_ : int
         The number of clusters found.
-    memberships_ : (n, n_clusters_) array
-    confidence_ : (n,) array, the share of the clusterings that agree with each label
-    centres_ : (n_clusters_, ρ) array
-        Computed when first used, by methods that need labels only.
+    memberships_ : (n, k) array
+        Soft consensus; rows sum to one.
+    confidence_ : (n,) array
+        The share of the clusterings that agree with each label.
+    centres_ : (k, ρ) array
+        The vectors that points are scored by. Computed when first used, by methods that need
+        labels only.
     consensus_ : Consensus
+        The whole result.
+
+    See Also
+    --------
+    consensus : The same as a function.
+    base_partitions : Clusterings to combine.
+    choose : Chooses settings by stability.
 
     Examples
     --------
     >>> import numpy as np
+    >>> import liftcluster as lc
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
-    >>> model = LiftedConsensus(2, random_state=0).fit(X)
+    >>> model = lc.LiftedConsensus(2, random_state=0).fit(X)
     >>> len(set(model.labels_[:3])), bool(model.predict([[4.9]])[0] == model.labels_[3])
     (1, True)
 
@@ -83,7 +109,7 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.model_selection import GridSearchCV
     >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
     >>> settings = {"n_clusters": [2, 3, 4], "method": ["lift_km", "lwgp"]}
-    >>> GridSearchCV(LiftedConsensus(), settings, cv=2).fit(X).best_params_["n_clusters"]
+    >>> GridSearchCV(lc.LiftedConsensus(), settings, cv=2).fit(X).best_params_["n_clusters"]
     3
     """
 
@@ -109,7 +135,17 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, partitions: Any = None) -> LiftedConsensus:
-        """Combine clusterings of X: those given, or some that are made here; y is ignored."""
+        """Combine clusterings of X: those given, or some that are made here.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or source of blocks
+            The points.
+        y : None
+            Ignored; scikit-learn's interface has it.
+        partitions : sequence, mapping or data frame of labels, memberships or Partition, optional
+            The clusterings; by default those that ``base`` says.
+        """
         if partitions is not None and needs_stream(X, partitions):
             self.n_features_in_ = 1 if X is None else n_features_of(as_source(X))
         else:
@@ -123,6 +159,15 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Partitions of different blocks are matched by name, their clusters by theirs. Without
         ``partitions`` each block is clustered by itself, and its clusters are new ones. For the
         methods "auto", lift_km, lift_hac and lift_barycentre; others need all labels at once.
+
+        Parameters
+        ----------
+        X : (n, d) array-like
+            The points of the block.
+        y : None
+            Ignored; scikit-learn's interface has it.
+        partitions : mapping, sequence or data frame of labels, memberships or Partition, optional
+            Clusterings of these points; by default those that ``base`` says.
         """
         first = not hasattr(self, "consensus_")
         X = points_of(self, X, reset=first)
@@ -138,12 +183,24 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self._keep(self.consensus_.partial_fit(X, inputs))
 
     def predict(self, X: Any) -> IntArray:
-        """Consensus cluster of each point: that of the largest ⟨φ(x), v⟩."""
+        """Consensus cluster of each point: that of the largest ⟨φ(x), v⟩.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or source of blocks
+            The points.
+        """
         check_is_fitted(self)
         return self.consensus_.predict(self._new_points(X))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """(n, n_clusters_) memberships in proportion to ⟨φ(x), v⟩."""
+        """(n, k) memberships of points, in proportion to ⟨φ(x), v⟩.
+
+        Parameters
+        ----------
+        X : (n, d) array-like or source of blocks
+            The points.
+        """
         check_is_fitted(self)
         return self.consensus_.predict_proba(self._new_points(X))
 
@@ -155,14 +212,24 @@ class LiftedConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         .. math:: \frac{1}{n} \sum_x \frac{b(x) - a(x)}{\max(a(x), b(x))},
 
         where a(x) is the distance of the lifted point, scaled to unit length, to the unit vector of
-        its cluster, and b(x) that to the nearest other one. From −1 to 1, higher is better; 0 for a
+        its cluster, and b(x) that to the nearest other one. Higher is better; 0 for a
         single cluster. It is comparable across numbers of clusters, methods and bases of one
         kernel, bandwidth and lift, but not across these, since a wider bandwidth brings all points
         nearer to their centres. Like every silhouette it prefers compact clusters to long ones;
         :func:`liftcluster.choose` judges by stability.
 
-        ``y`` is ignored, as in scikit-learn's clusterers: where classes are known,
-        ``scoring="adjusted_rand_score"`` of ``GridSearchCV`` or ``cross_val_score`` judges by them.
+        Parameters
+        ----------
+        X : (n, d) array-like or source of blocks
+            The points.
+        y : None
+            Ignored, as in scikit-learn's clusterers: where classes are known,
+            ``scoring="adjusted_rand_score"`` of ``GridSearchCV`` judges by them.
+
+        Returns
+        -------
+        float
+            From −1 to 1.
 
         References
         ----------

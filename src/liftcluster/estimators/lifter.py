@@ -21,22 +21,37 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     Parameters
     ----------
-    n_components : int
-        ρ.
-    kernel, bandwidth
-        As for :func:`liftcluster.make_lift`.
-    lift : "fourier" or "nystroem"
-    sampling : {"auto", "iid", "orthogonal", "quasi"}
-        How Fourier frequencies are drawn; see :class:`liftcluster.Fourier`.
-    random_state : int (0 by default), RandomState, or None for another seed each time
+    n_components : int, default 100
+        Number of features ρ.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels.
+    lift : "fourier" or "nystroem", default "fourier"
+        Random Fourier features, or similarities to landmark points.
+    sampling : "auto", "iid", "orthogonal" or "quasi", default "auto"
+        How Fourier frequencies are drawn: independently, in orthogonal blocks, or by a Sobol'
+        sequence. "auto" is quasi-random below 16 dimensions, and orthogonal from there on.
+    random_state : int, RandomState or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
 
     Attributes
     ----------
     lift_ : Lift
+        The map of the points.
+
+    See Also
+    --------
+    make_lift : The map itself.
+    represent : Vectors of clusters.
 
     Examples
     --------
-    >>> Z = ClusterLifter(500, bandwidth=1.0, random_state=0).fit_transform([[0.0], [1.0]])
+    >>> import liftcluster as lc
+    >>> Z = lc.ClusterLifter(500, bandwidth=1.0, random_state=0).fit_transform([[0.0], [1.0]])
     >>> Z.shape
     (2, 500)
     """
@@ -59,6 +74,15 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> ClusterLifter:
+        """Make the map for the points.
+
+        Parameters
+        ----------
+        X : (n, d) array-like
+            The points.
+        y : None
+            Ignored; scikit-learn's interface has it.
+        """
         X = points_of(self, X)
         settings: Fourier | Nystroem = Fourier(self.n_components, self.sampling)
         if check_choice(self.lift, ("fourier", "nystroem"), "lift") == "nystroem":
@@ -72,6 +96,13 @@ class ClusterLifter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self
 
     def transform(self, X: Any) -> Any:
+        """(n, ρ) features of points.
+
+        Parameters
+        ----------
+        X : (n, d) array-like
+            The points.
+        """
         check_is_fitted(self)
         X = points_of(self, X, reset=False)
         assert isinstance(self.lift_, FeatureLift)

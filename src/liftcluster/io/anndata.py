@@ -65,19 +65,20 @@ def compare(
     Parameters
     ----------
     adata : AnnData
-        n cells.
+        The cells.
     a, b : str
         Two clusterings: columns of ``.obs``, or (n, k) memberships in ``.obsm``. Cells with a
         missing category or -1 are in no cluster.
     use_rep : str, optional
-        The points (n, d): a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default
-        "X_pca" if present, else "X" if it has at most 50 columns.
-    measures : sequence of str, optional
-        Names in ``liftcluster.MEASURES``; all that apply by default.
-    key_added : str or None
-        The key of the results; None to store nothing.
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    measures : str or sequence of str, optional
+        Names in :data:`liftcluster.MEASURES`; all that apply by default.
+    key_added : str or None, default "comparison"
+        The key under which results are stored; None to store nothing.
     **lifting
-        Options of :func:`liftcluster.compare`: kernel, bandwidth, lift, rng, ...
+        Options of :func:`liftcluster.compare`: ``kernel``, ``bandwidth``, ``lift``, ``weights``,
+        ``rng`` and ``progress``.
 
     Returns
     -------
@@ -85,12 +86,20 @@ def compare(
         Also stored: ``.uns[key_added]``, the values of the measures and their errors, the moves in
         words, a table of the flows between clusters (the transport plan) and the parameters.
 
+    See Also
+    --------
+    liftcluster.compare : The same for labels and points.
+    liftcluster.anndata.plot.difference : Where the two clusterings differ.
+    liftcluster.anndata.plot.flow : What becomes of each cluster.
+
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0], [6.0]]))
     >>> cells.obs["leiden"], cells.obs["cell_type"] = ["0", "0", "1", "1"], ["B", "B", "T", "NK"]
-    >>> found = compare(cells, "leiden", "cell_type", key_added="difference")
+    >>> found = lc.anndata.compare(cells, "leiden", "cell_type", key_added="difference")
     >>> print(found.moves[1])
     1 split into NK, T (50.0 % of the mass, mean distance 0.111)
     >>> round(cells.uns["difference"]["values"]["rand"], 3)
@@ -136,25 +145,40 @@ def distance_matrix(
 
     Parameters
     ----------
-    keys : pattern, or sequence of keys and patterns
-        m clusterings: columns of ``.obs``, or (n, k) memberships in ``.obsm``. A pattern such as
+    adata : AnnData
+        The cells.
+    keys : str or sequence of str
+        Clusterings: columns of ``.obs``, or memberships in ``.obsm``. A pattern such as
         ``"leiden_*"`` takes the columns of ``.obs`` that match, in their order.
-    measure : str
-        A name in ``liftcluster.MEASURES``.
-    adata, use_rep, key_added, **lifting
-        As for :func:`compare`.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    measure : str, default "lift_emd"
+        A name in :data:`liftcluster.MEASURES`.
+    key_added : str or None, default "distances"
+        The key under which results are stored; None to store nothing.
+    **lifting
+        Options of :func:`liftcluster.distance_matrix`: ``measure_options``, ``kernel``,
+        ``bandwidth``, ``lift``, ``weights``, ``rng`` and ``progress``.
 
     Returns
     -------
     (m, m) pandas.DataFrame
         Also stored: ``.uns[key_added]``, the same and the parameters.
 
+    See Also
+    --------
+    liftcluster.distance_matrix : The same for labels and points.
+    liftcluster.anndata.plot.distances : A picture of the distances.
+
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0]]))
     >>> cells.obs["u"], cells.obs["v"] = ["a", "a", "b"], ["a", "b", "b"]
-    >>> distance_matrix(cells, ["u", "v"], measure="rand").round(3)
+    >>> lc.anndata.distance_matrix(cells, ["u", "v"], measure="rand").round(3)
            u      v
     u  0.000  0.667
     v  0.667  0.000
@@ -184,16 +208,24 @@ def consensus(
 
     Parameters
     ----------
-    keys : pattern, or sequence of keys and patterns
-        As for :func:`distance_matrix`.
+    adata : AnnData
+        The cells.
+    keys : str or sequence of str
+        Clusterings: columns of ``.obs``, or memberships in ``.obsm``. A pattern such as
+        ``"leiden_*"`` takes the columns of ``.obs`` that match, in their order.
     n_clusters : int or "auto"
-        The number of clusters of the consensus.
-    method : str
-        A name in ``liftcluster.METHODS``.
-    adata, use_rep, key_added
-        As for :func:`compare`.
+        The number of clusters of the consensus; "auto" chooses it.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    method : str or scikit-learn clusterer, default "auto"
+        A name in :data:`liftcluster.METHODS`, or a clusterer of vectors; "auto" chooses from the
+        data.
+    key_added : str or None, default "consensus"
+        The key under which results are stored; None to store nothing.
     **options
-        Options of :func:`liftcluster.consensus`.
+        Options of :func:`liftcluster.consensus`: ``method_options``, ``kernel``, ``bandwidth``,
+        ``lift``, ``weights``, ``rng`` and ``progress``.
 
     Returns
     -------
@@ -207,12 +239,19 @@ def consensus(
         and the number of cells overruled; with method="auto" the method that was chosen, and the
         reason.
 
+    See Also
+    --------
+    liftcluster.consensus : The same for labels and points.
+    liftcluster.anndata.plot.confidence : How far the clusterings agree on each cell.
+
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]))
     >>> cells.obs["run_u"], cells.obs["run_v"] = list("aaabbb"), list("aabbbb")
-    >>> found = consensus(cells, "run_*", 2, bandwidth=3.0, rng=0)
+    >>> found = lc.anndata.consensus(cells, "run_*", 2, bandwidth=3.0, rng=0)
     >>> (cells.obs["consensus"] == cells.obs["consensus"].iloc[0]).tolist()
     [True, True, True, False, False, False]
     >>> cells.obs["consensus_confidence"].tolist()
@@ -251,15 +290,20 @@ def report(
 
     Parameters
     ----------
-    keys : pattern, or sequence of keys and patterns
-        As for :func:`distance_matrix`.
+    adata : AnnData
+        The cells.
+    keys : str or sequence of str
+        Clusterings: columns of ``.obs``, or memberships in ``.obsm``. A pattern such as
+        ``"leiden_*"`` takes the columns of ``.obs`` that match, in their order.
     basis : str, optional
         Where to draw the cells: a key of ``.obsm`` such as "X_umap" or, as in scanpy, "umap". By
-        default UMAP or t-SNE, else what the report does without.
-    adata, use_rep
-        As for :func:`compare`.
+        default UMAP or t-SNE, else the plane that the report chooses from the points.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
     **options
-        Options of :func:`liftcluster.make_report`: consensus, title, measures, bandwidth, rng, ...
+        Options of :func:`liftcluster.make_report`: ``measures``, ``consensus``, ``columns``,
+        ``kernel``, ``bandwidth``, ``lift``, ``weights``, ``view``, ``title`` and ``rng``.
         ``columns``, which the page shows of a cell, are the others of ``.obs`` by default.
 
     Returns
@@ -267,13 +311,19 @@ def report(
     Report
         ``save("page.html")`` writes one file that works offline. Nothing is stored in ``adata``.
 
+    See Also
+    --------
+    liftcluster.make_report : The same for labels and points.
+
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0], [6.0]]))
     >>> cells.obs["leiden"], cells.obs["cell_type"] = ["0", "0", "1", "1"], ["B", "B", "T", "NK"]
     >>> cells.obsm["X_umap"] = np.array([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 1.0]])
-    >>> page = report(cells, ["leiden", "cell_type"])
+    >>> page = lc.anndata.report(cells, ["leiden", "cell_type"])
     >>> page.title, page.to_dict()["points"]["axes"]
     ('2 clusterings of 4 cells', ['UMAP1', 'UMAP2'])
     """

@@ -49,26 +49,40 @@ def difference(
     Parameters
     ----------
     adata : AnnData
-        n cells.
+        The cells.
     a, b : str
-        Two clusterings, as for :func:`liftcluster.anndata.compare`.
+        Two clusterings: columns of ``.obs``, or (n, k) memberships in ``.obsm``.
     basis : str, optional
         Where to draw the cells: a key of ``.obsm`` such as "X_umap" or, as in scanpy, "umap", of
         which the first two columns are taken. By default UMAP or t-SNE.
     use_rep : str, optional
-        The points that the clusterings are compared by, as for
-        :func:`liftcluster.anndata.compare`.
-    ax : matplotlib Axes, by default those of a new figure
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
     **lifting
-        Options of :func:`liftcluster.compare`: kernel, bandwidth, lift, rng, ...
+        Options of :func:`liftcluster.compare`: ``kernel``, ``bandwidth``, ``lift``, ``weights``,
+        ``rng`` and ``progress``.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.anndata.compare : The numbers.
+    liftcluster.anndata.plot.flow : What becomes of each cluster.
 
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0], [6.0]]))
     >>> cells.obs["leiden"], cells.obs["cell_type"] = ["0", "0", "1", "1"], ["B", "B", "T", "NK"]
     >>> cells.obsm["X_umap"] = np.array([[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 1.0]])
-    >>> ax = difference(cells, "leiden", "cell_type", basis="umap")
+    >>> ax = lc.anndata.plot.difference(cells, "leiden", "cell_type", basis="umap")
     >>> ax.get_title(), ax.get_xlabel()
     ('leiden and cell_type', 'UMAP1')
     """
@@ -89,15 +103,37 @@ def flow(
 
     Parameters
     ----------
-    adata, a, b, use_rep, ax, **lifting
-        As for :func:`difference`.
+    adata : AnnData
+        The cells.
+    a, b : str
+        Two clusterings: columns of ``.obs``, or (n, k) memberships in ``.obsm``.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+    **lifting
+        Options of :func:`liftcluster.compare`: ``kernel``, ``bandwidth``, ``lift``, ``weights``,
+        ``rng`` and ``progress``.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.anndata.compare : The numbers.
+    liftcluster.plot.flow : The same for a comparison of labels.
 
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0], [6.0]]))
     >>> cells.obs["leiden"], cells.obs["cell_type"] = ["0", "0", "1", "1"], ["B", "B", "T", "NK"]
-    >>> [text.get_text() for text in flow(cells, "leiden", "cell_type").texts]
+    >>> [text.get_text() for text in lc.anndata.plot.flow(cells, "leiden", "cell_type").texts]
     ['0  50%', '1  50%', 'B  50%', 'NK  25%', 'T  25%']
     """
     from ..viz import plot
@@ -121,17 +157,41 @@ def distances(
 
     Parameters
     ----------
-    keys, measure
-        As for :func:`liftcluster.anndata.distance_matrix`.
-    adata, use_rep, ax, **lifting
-        As for :func:`difference`.
+    adata : AnnData
+        The cells.
+    keys : str or sequence of str
+        Clusterings: columns of ``.obs``, or memberships in ``.obsm``. A pattern such as
+        ``"leiden_*"`` takes the columns of ``.obs`` that match, in their order.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    measure : str, default "lift_emd"
+        A name in :data:`liftcluster.MEASURES`.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+    **lifting
+        Options of :func:`liftcluster.distance_matrix`: ``measure_options``, ``kernel``,
+        ``bandwidth``, ``lift``, ``weights``, ``rng`` and ``progress``.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.anndata.distance_matrix : The numbers.
+    liftcluster.plot.distances : The same for a matrix of distances.
 
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [5.0]]))
     >>> cells.obs["run_u"], cells.obs["run_v"] = ["a", "a", "b"], ["a", "b", "b"]
-    >>> [text.get_text() for text in distances(cells, "run_*", measure="rand").texts]
+    >>> ax = lc.anndata.plot.distances(cells, "run_*", measure="rand")
+    >>> [text.get_text() for text in ax.texts]
     ['0.00', '0.67', '0.67', '0.00']
     """
     from ..viz import plot
@@ -150,17 +210,39 @@ def resolution_tree(
 
     Parameters
     ----------
-    keys, **options
-        As for :func:`liftcluster.anndata.resolution_tree`.
-    adata, use_rep, ax
-        As for :func:`difference`.
+    adata : AnnData
+        The cells.
+    keys : str or sequence of str
+        Columns of ``.obs`` in the order of their resolution; a pattern such as ``"leiden_*"`` takes
+        them from few to many clusters.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+    **options
+        Options of :func:`liftcluster.resolution_tree`: ``kernel``, ``bandwidth``, ``lift`` and
+        ``rng``.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.anndata.resolution_tree : The numbers.
+    liftcluster.plot.resolution_tree : The same for a tree.
 
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [20.0], [21.0], [40.0], [41.0]]))
     >>> cells.obs["r_fine"], cells.obs["r_coarse"] = list("ccddbb"), list("aaaabb")
-    >>> [label.get_text() for label in resolution_tree(cells, "r_*", rng=0).get_yticklabels()]
+    >>> ax = lc.anndata.plot.resolution_tree(cells, "r_*", rng=0)
+    >>> [label.get_text() for label in ax.get_yticklabels()]
     ['r_coarse', 'r_fine']
     """
     from ..viz import plot
@@ -179,19 +261,34 @@ def confidence(
 
     Parameters
     ----------
-    key : str
+    adata : AnnData
+        The cells.
+    key : str, default "consensus"
         The ``key_added`` of :func:`liftcluster.anndata.consensus`.
-    adata, basis, ax
-        As for :func:`difference`.
+    basis : str, optional
+        Where to draw the cells: a key of ``.obsm`` such as "X_umap" or, as in scanpy, "umap", of
+        which the first two columns are taken. By default UMAP or t-SNE.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.anndata.consensus : Stores the confidence.
 
     Examples
     --------
     >>> import anndata, liftcluster as lc
+    >>> import numpy as np
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]))
     >>> cells.obs["run_u"], cells.obs["run_v"] = list("aaabbb"), list("aabbbb")
     >>> cells.obsm["spatial"] = np.column_stack([cells.X, cells.X])
     >>> found = lc.anndata.consensus(cells, "run_*", 2, bandwidth=3.0, rng=0)
-    >>> confidence(cells, basis="spatial").get_title()
+    >>> lc.anndata.plot.confidence(cells, basis="spatial").get_title()
     'consensus: all agree on 83% of the cells'
     """
     from ..viz.drawing import new_axes, scatter_values, short_name

@@ -42,18 +42,22 @@ def stability(
 
     Parameters
     ----------
+    adata : AnnData
+        The cells.
     source : sequence of str, pattern, clusterer or function
         Runs: columns of ``.obs`` such as ``["leiden_0.5", "leiden_1.0"]`` or ``"leiden_*"``. Or a
         scikit-learn clusterer or a function from points to labels, which is run on resamples.
     reference : str, optional
         The clustering in question, a column of ``.obs``; by default the run that is nearest to the
         others, or the clustering of all cells by the clusterer.
-    key_added : str or None
-        The key of the results; None to store nothing.
-    adata, use_rep
-        As for :func:`compare`.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    key_added : str or None, default "stability"
+        The key under which results are stored; None to store nothing.
     **options
-        Options of :func:`liftcluster.stability`: n_replicates, resample, null, rng, ...
+        Options of :func:`liftcluster.stability`: ``n_replicates``, ``resample``, ``null``,
+        ``kernel``, ``bandwidth``, ``lift``, ``rng`` and ``progress``.
 
     Returns
     -------
@@ -62,12 +66,19 @@ def stability(
         "_reference"]``, the clustering in question; ``.uns[key_added]``, a table of the clusters,
         the score and the parameters.
 
+    See Also
+    --------
+    liftcluster.stability : The same for labels and points.
+    liftcluster.anndata.choose : Which of several clusterings is most stable.
+
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]))
     >>> cells.obs["leiden_0.5"], cells.obs["leiden_1.0"] = list("aaabbb"), list("aabccc")
-    >>> found = stability(cells, "leiden_*", reference="leiden_0.5", rng=0)
+    >>> found = lc.anndata.stability(cells, "leiden_*", reference="leiden_0.5", rng=0)
     >>> cells.obs["stability"].tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
@@ -109,18 +120,22 @@ def choose(
 
     Parameters
     ----------
+    adata : AnnData
+        The cells.
     source : sequence of str, pattern, clusterer or function
         Runs: columns of ``.obs`` in the order of their resolution, such as ``["leiden_0.5",
         "leiden_1.0"]``; a pattern such as ``"leiden_*"`` takes them from few to many clusters. Or a
         scikit-learn clusterer, or a function ``f(X, **setting)`` that returns labels.
     settings : mapping from parameter to values, optional
         What to try, such as ``{"n_clusters": range(2, 16)}``; not for given runs.
-    key_added : str or None
-        The key of the results; None to store nothing.
-    adata, use_rep
-        As for :func:`compare`.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    key_added : str or None, default "choice"
+        The key under which results are stored; None to store nothing.
     **options
-        Options of :func:`liftcluster.choose`: n_replicates, resample, rng, ...
+        Options of :func:`liftcluster.choose`: ``n_replicates``, ``resample``, ``kernel``,
+        ``bandwidth``, ``lift``, ``rng`` and ``progress``.
 
     Returns
     -------
@@ -129,13 +144,20 @@ def choose(
         the stability of each cell in it; ``.uns[key_added]``, a table of the settings, the best of
         them and the parameters.
 
+    See Also
+    --------
+    liftcluster.choose : The same for labels and points.
+    liftcluster.anndata.stability : The stability of one clustering.
+
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]]))
     >>> for key, labels in {"r1": "aaabbb", "r2": "bbbaaa", "r3": "aabccd"}.items():
     ...     cells.obs[key] = list(labels)
-    >>> choose(cells, "r*", rng=0).best
+    >>> lc.anndata.choose(cells, "r*", rng=0).best
     'r1'
     """
     X, rep = points_of(adata, use_rep)
@@ -172,27 +194,38 @@ def resolution_tree(
 
     Parameters
     ----------
-    keys : sequence of str, or pattern
+    adata : AnnData
+        The cells.
+    keys : str or sequence of str
         Columns of ``.obs`` in the order of their resolution, such as ``["leiden_0.5",
         "leiden_1.0"]``; a pattern such as ``"leiden_*"`` takes them from few to many clusters.
-    key_added : str or None
-        The key of the results; None to store nothing.
-    adata, use_rep
-        As for :func:`compare`.
+    use_rep : str, optional
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    key_added : str or None, default "resolution_tree"
+        The key under which results are stored; None to store nothing.
     **options
-        Options of :func:`liftcluster.resolution_tree`: kernel, bandwidth, lift, rng.
+        Options of :func:`liftcluster.resolution_tree`: ``kernel``, ``bandwidth``, ``lift`` and
+        ``rng``.
 
     Returns
     -------
     ResolutionTree
         Also stored: ``.uns[key_added]``, tables of the nodes and of the edges, and the parameters.
 
+    See Also
+    --------
+    liftcluster.resolution_tree : The same for labels and points.
+    liftcluster.anndata.plot.resolution_tree : A picture of the tree.
+
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> cells = anndata.AnnData(np.array([[0.0], [1.0], [20.0], [21.0], [40.0], [41.0]]))
     >>> cells.obs["r_fine"], cells.obs["r_coarse"] = list("ccddbb"), list("aaaabb")
-    >>> list(resolution_tree(cells, "r_*", rng=0).runs)
+    >>> list(lc.anndata.resolution_tree(cells, "r_*", rng=0).runs)
     ['r_coarse', 'r_fine']
     >>> cells.uns["resolution_tree"]["edges"]["mass"].round(2).tolist()
     [0.33, 0.33, 0.33]
@@ -225,7 +258,7 @@ def drift(
     Parameters
     ----------
     adata : AnnData
-        The cells of the first sample, or of both.
+        The cells. Those of the first sample, or of both.
     other : AnnData or str
         The cells of the second sample, in the same space: components of a common analysis, or
         ``.X`` of the same variables. Or a column of ``.obs`` that says which sample a cell is of.
@@ -236,17 +269,23 @@ def drift(
     groups : two values of the column ``other``, optional
         Which samples to compare; needed if there are more than two.
     use_rep : str, optional
-        As for :func:`compare`.
-    key_added : str or None
-        The key of the results; None to store nothing.
+        The points: a key of ``.obsm`` such as "X_pca" or "spatial", or "X". By default "X_pca" if
+        present, else "X" if it has at most 50 columns.
+    key_added : str or None, default "drift"
+        The key under which results are stored; None to store nothing.
     **options
-        Options of :func:`liftcluster.drift`: measures, n_splits, rng, ...
+        Options of :func:`liftcluster.drift`: ``measures``, ``n_splits``, ``kernel``, ``bandwidth``,
+        ``lift``, ``rng`` and ``progress``.
 
     Returns
     -------
     Drift
         Also stored: ``adata.uns[key_added]``, the p-value, those of each measure alone, the
         distances between the samples and between random splits, and the parameters.
+
+    See Also
+    --------
+    liftcluster.drift : The same for points.
 
     Notes
     -----
@@ -256,10 +295,13 @@ def drift(
     Examples
     --------
     >>> import anndata
+    >>> import numpy as np
+    >>> import liftcluster as lc
     >>> rng = np.random.default_rng(0)
     >>> cells = anndata.AnnData(rng.standard_normal((200, 1)))
     >>> cells.obs["day"] = ["one"] * 100 + ["two"] * 100
-    >>> drift(cells, "day", lambda X: X[:, 0] > X.mean(), n_splits=19, rng=0).p_value > 0.05
+    >>> found = lc.anndata.drift(cells, "day", lambda X: X[:, 0] > X.mean(), n_splits=19, rng=0)
+    >>> found.p_value > 0.05
     True
     """
     X, rep = points_of(adata, use_rep)

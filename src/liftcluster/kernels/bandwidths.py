@@ -23,7 +23,7 @@ def bandwidth(
     metric: str = "euclidean",
     n_total: int | None = None,
 ) -> float:
-    r"""A bandwidth for the points X, from at most ``n_sample`` of them.
+    r"""A bandwidth for the points X by a rule, from at most ``n_sample`` of them.
 
     =============  ====================================================================
     ``median``     median distance between two points
@@ -42,23 +42,34 @@ def bandwidth(
     ----------
     X : (n, d) array-like
         The points.
-    rule : str
+    rule : str, default "median"
         One of the names above, optionally with a factor.
-    rng : int, Generator or None
-        Chooses the sample if there are more than ``n_sample`` points; 0 by default: the same sample
-        from call to call. None draws another one each time.
-    n_sample : int
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+        It chooses the sample if there are more than ``n_sample`` points.
+    n_sample : int, default 1000
         Maximal size of the sample, at least 2.
-    metric : "euclidean" or "cityblock"
+    metric : "euclidean" or "cityblock", default "euclidean"
         Distance of ``median`` and ``mean``.
     n_total : int, optional
         Number of all points, if X is only a sample of them; for ``scott`` and ``silverman``.
 
+    Returns
+    -------
+    float
+        The bandwidth.
+
+    See Also
+    --------
+    bandwidth_profile : A distance over a range of bandwidths.
+    Gaussian : A kernel with a bandwidth.
+
     Examples
     --------
-    >>> bandwidth([[0.0], [1.0], [3.0]])  # of 1, 2 and 3
+    >>> import liftcluster as lc
+    >>> lc.bandwidth([[0.0], [1.0], [3.0]])  # of 1, 2 and 3
     2.0
-    >>> bandwidth([[0.0], [1.0], [3.0]], "median/4")
+    >>> lc.bandwidth([[0.0], [1.0], [3.0]], "median/4")
     0.5
     """
     base, factor = check_bandwidth_rule(rule)

@@ -18,10 +18,20 @@ from .shift_invariant import Cauchy, Gaussian, Kernel, Laplace, Matern
 
 @dataclass(frozen=True)
 class Discrete(Kernel):
-    """κ(x, y) = 1 where x = y, else 0: clusters are compared by the points they share.
+    """Discrete kernel: κ(x, y) = 1 where x = y, else 0.
 
-    Without points (X=None) all points are different; otherwise points with equal coordinates are
-    the same point.
+    Clusters are compared by the points they share. Without points (X=None) all points are
+    different; otherwise points with equal coordinates are the same point.
+
+    See Also
+    --------
+    Precomputed : A kernel as a matrix.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> lc.Discrete()([[0.0], [1.0]], [[1.0]]).tolist()
+    [[0.0], [1.0]]
     """
 
     name: ClassVar[str] = "discrete"
@@ -50,11 +60,23 @@ class Discrete(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class Precomputed(Kernel):
-    """κ given as its (n, n) matrix; points are then indices into it (all of them if X is None).
+    """Kernel given as its (n, n) matrix; points are then indices into it.
+
+    All of them if X is None.
+
+    Parameters
+    ----------
+    matrix : (n, n) array-like
+        Similarities of every two points: symmetric, and positive semidefinite.
+
+    See Also
+    --------
+    Discrete : Points that are equal or not.
 
     Examples
     --------
-    >>> K = Precomputed([[1.0, 0.2], [0.2, 1.0]])
+    >>> import liftcluster as lc
+    >>> K = lc.Precomputed([[1.0, 0.2], [0.2, 1.0]])
     >>> K([0], [1])
     array([[0.2]])
     """

@@ -202,13 +202,28 @@ class ShiftInvariant(Kernel):
 
 
 class Gaussian(ShiftInvariant):
-    r"""κ(x, y) = exp(−‖x − y‖² / (2 bandwidth²)); frequencies are normal.
+    """Gaussian kernel, κ(x, y) = exp(−‖x − y‖² / (2 bandwidth²)).
+
+    Its random frequencies are normal.
+
+    Parameters
+    ----------
+    bandwidth : float or sequence of floats, optional
+        The distance at which two points count as near; several give a mixture of kernels. By
+        default the function that gets the kernel computes it from the points.
+    weights : sequence of floats, optional
+        Shares of several bandwidths in the mixture, scaled to sum to one; equal by default.
+
+    See Also
+    --------
+    Laplace, Cauchy, Matern, bandwidth
 
     Examples
     --------
-    >>> Gaussian(1.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(6)  # exp(-25/2)
+    >>> import liftcluster as lc
+    >>> lc.Gaussian(1.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(6)  # exp(-25/2)
     array([[4.e-06]])
-    >>> Gaussian([1.0, 5.0])([[0.0, 0.0]], [[3.0, 4.0]]).round(4)  # the mean of two kernels
+    >>> lc.Gaussian([1.0, 5.0])([[0.0, 0.0]], [[3.0, 4.0]]).round(4)  # the mean of two kernels
     array([[0.3033]])
     """
 
@@ -223,10 +238,29 @@ class Gaussian(ShiftInvariant):
 
 
 class Laplace(ShiftInvariant):
-    """κ(x, y) = exp(−‖x − y‖₁ / bandwidth), as scikit-learn's; frequencies are Cauchy on each axis.
+    """Laplace kernel, κ(x, y) = exp(−‖x − y‖₁ / bandwidth), as scikit-learn's.
 
-    A product over the axes, so not invariant under rotations: for exp(−‖x − y‖₂ / bandwidth) use
-    ``Matern(nu=0.5)``. Bandwidth rules use the L1 distance.
+    Its random frequencies are Cauchy on each axis. A product over the axes, so not invariant under
+    rotations: for exp(−‖x − y‖₂ / bandwidth) use ``Matern(nu=0.5)``. Bandwidth rules use the L1
+    distance.
+
+    Parameters
+    ----------
+    bandwidth : float or sequence of floats, optional
+        The distance at which two points count as near; several give a mixture of kernels. By
+        default the function that gets the kernel computes it from the points.
+    weights : sequence of floats, optional
+        Shares of several bandwidths in the mixture, scaled to sum to one; equal by default.
+
+    See Also
+    --------
+    Gaussian, Cauchy, Matern, bandwidth
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> lc.Laplace(7.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(4)  # exp(-1)
+    array([[0.3679]])
     """
 
     name: ClassVar[str] = "laplace"
@@ -241,10 +275,28 @@ class Laplace(ShiftInvariant):
 
 
 class Cauchy(ShiftInvariant):
-    """κ(x, y) = 1 / (1 + ‖x − y‖² / bandwidth²): its heavy tails give weight to far points.
+    """Cauchy kernel, κ(x, y) = 1 / (1 + ‖x − y‖² / bandwidth²).
 
-    A Gaussian kernel whose precision is exponentially distributed, hence frequencies
-    √(2E)·N(0, I) with E exponential.
+    Its heavy tails give weight to far points. A Gaussian kernel whose precision is exponentially
+    distributed, hence random frequencies √(2E)·N(0, I) with E exponential.
+
+    Parameters
+    ----------
+    bandwidth : float or sequence of floats, optional
+        The distance at which two points count as near; several give a mixture of kernels. By
+        default the function that gets the kernel computes it from the points.
+    weights : sequence of floats, optional
+        Shares of several bandwidths in the mixture, scaled to sum to one; equal by default.
+
+    See Also
+    --------
+    Gaussian, Laplace, Matern, bandwidth
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> lc.Cauchy(5.0)([[0.0, 0.0]], [[3.0, 4.0]])
+    array([[0.5]])
     """
 
     name: ClassVar[str] = "cauchy"
@@ -268,6 +320,26 @@ class Matern(ShiftInvariant):
 
     Frequencies follow the *multivariate* t law with 2ν degrees of freedom: one χ² for all axes.
     ν = ½ is exp(−r); ν → ∞ is the Gaussian.
+
+    Parameters
+    ----------
+    nu : float, default 1.5
+        Smoothness ν, from 0.1 to 100. ½, 1.5 and 2.5 are fastest.
+    bandwidth : float or sequence of floats, optional
+        The distance at which two points count as near; several give a mixture of kernels. By
+        default the function that gets the kernel computes it from the points.
+    weights : sequence of floats, optional
+        Shares of several bandwidths in the mixture, scaled to sum to one; equal by default.
+
+    See Also
+    --------
+    Gaussian, Laplace, Cauchy, bandwidth
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> lc.Matern(0.5, 5.0)([[0.0, 0.0]], [[3.0, 4.0]]).round(4)  # exp(-1)
+    array([[0.3679]])
     """
 
     nu: float = 1.5

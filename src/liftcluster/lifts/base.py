@@ -34,6 +34,20 @@ class Lift(ABC):
 
     Neither holds more than a block of features at a time. Points on a device are processed there;
     their sums are NumPy arrays, their scores stay on the device.
+
+    See Also
+    --------
+    make_lift : The function that returns one.
+    represent : Applies one to the clusters of partitions.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> X = [[0.0], [1.0], [5.0]]
+    >>> lift = lc.make_lift(X, lift=lc.Fourier(50), bandwidth=2.0, rng=0)
+    >>> V = lift.sums(X, [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> V.shape, lift.assign(X, V).tolist()
+    ((2, 50), [0, 0, 1])
     """
 
     kind: ClassVar[str]
@@ -45,10 +59,26 @@ class Lift(ABC):
 
     @abstractmethod
     def sums(self, X: Points, R: Any) -> FloatArray:
-        """(s, ρ) cluster vectors Σ R(x, C) φ(x) of the points X under (n, s) memberships R."""
+        """(s, ρ) cluster vectors Σ R(x, C) φ(x) of the points.
+
+        Parameters
+        ----------
+        X : (n, d) array-like
+            The points.
+        R : (n, s) array-like or sparse
+            Memberships of the points in s clusters.
+        """
 
     def scores(self, X: Points, V: Any) -> FloatArray:
-        """(n, k) inner products ⟨φ(x), v⟩ of the points with k vectors; lazy for a dask array."""
+        """(n, k) inner products ⟨φ(x), v⟩ of the points with k vectors; lazy for a dask array.
+
+        Parameters
+        ----------
+        X : (n, d) array-like
+            The points.
+        V : (k, ρ) array-like
+            The vectors.
+        """
         if is_dask(X):
             return _lazily(self, "_scores", X, V, np.empty((0, len(V))))
         return self._scores(X, V)
@@ -58,11 +88,25 @@ class Lift(ABC):
         """``scores`` of points in memory or on a device."""
 
     def points(self, X: Points) -> Points:
-        """The points as the lift wants them, checked."""
+        """The points in the form that the lift works on, validated.
+
+        Parameters
+        ----------
+        X : (n, d) array-like
+            The points.
+        """
         return from_device(X)
 
     def assign(self, X: Points, V: Any) -> IntArray:
-        """For each point the position of the vector with the largest ⟨φ(x), v⟩."""
+        """(n,) position of the vector with the largest ⟨φ(x), v⟩ for each point.
+
+        Parameters
+        ----------
+        X : (n, d) array-like
+            The points.
+        V : (k, ρ) array-like
+            The vectors.
+        """
         if is_dask(X):
             return _lazily(self, "_assign", X, V, np.empty(0, dtype=np.int64))
         return self._assign(X, V)
@@ -72,7 +116,15 @@ class Lift(ABC):
         return np.asarray(self._scores(X, V).argmax(axis=1))
 
     def at(self, X: Points, *, keep: bool = False) -> LiftedPoints:
-        """The lift at fixed points, for several passes; ``keep`` allows it to keep features."""
+        """The lift at fixed points, for several passes over them.
+
+        Parameters
+        ----------
+        X : (n, d) array-like
+            The points.
+        keep : bool, default False
+            Whether features may be kept in memory.
+        """
         return LiftedPoints(self, X)
 
     def describe(self) -> str:
@@ -84,7 +136,13 @@ class Lift(ABC):
         return None
 
     def distance_bound(self, V: FloatArray, W: FloatArray) -> FloatArray | None:
-        """(s, t) deterministic bounds on the error of distances between unit vectors, if known."""
+        """(s, t) deterministic bounds on the error of distances between unit vectors, if known.
+
+        Parameters
+        ----------
+        V, W : (s, ρ) and (t, ρ) arrays
+            Sums of clusters.
+        """
         return None
 
     def state(self) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -58,23 +58,12 @@ _GRID_UP_TO = 8192  # components up to which "auto" takes a grid
 
 @dataclass(frozen=True, eq=False)
 class Lifting:
-    """Kernel, bandwidth and lift: all that decides how points are lifted, checked when made.
+    """Kernel, bandwidth and lift: all that decides how points are lifted, checked when made."""
 
-    Attributes
-    ----------
-    kernel : Kernel
-        With its bandwidth, unless ``rule`` is to find one.
-    rule : str or None
-        The bandwidth rule, for a kernel without a bandwidth.
-    lift : settings, "auto", Lift or scikit-learn transformer
-    given : tuple of str
-        The options that differ from their defaults: an error where nothing is lifted.
-    """
-
-    kernel: Kernel
-    rule: str | None
-    lift: Any
-    given: tuple[str, ...] = ()
+    kernel: Kernel  # with its bandwidth, unless rule is to find one
+    rule: str | None  # for a kernel without a bandwidth
+    lift: Any  # settings, "auto", Lift or scikit-learn transformer
+    given: tuple[str, ...] = ()  # options that are not the defaults: an error if nothing is lifted
 
     @classmethod
     def of(
@@ -167,25 +156,36 @@ def make_lift(
     X : (n, d) array-like
         Determines the dimension, the bandwidth and the centre; or objects that the kernel compares.
     partitions : labels, memberships, Partition, or several of them, optional
-        The clusters that the exact lift spans; other lifts do not need them.
-    kernel : str, kernel or callable
-        "gaussian", "laplace", "cauchy", "matern", "discrete"; an instance such as
-        :class:`liftcluster.Matern`; or a function K(X, Y) that returns a matrix.
-    bandwidth : float, sequence of floats, or rule
-        For kernels that do not have one of their own; see :func:`liftcluster.bandwidth`.
-    lift : str, settings, Lift or scikit-learn transformer
-        :class:`liftcluster.Exact`, :class:`liftcluster.Fourier`, :class:`liftcluster.Structured`
-        for many dimensions, :class:`liftcluster.Grid` for one to three, or
-        :class:`liftcluster.Nystroem`; a name such as "fourier" stands for that lift with its
-        defaults, "auto" for a choice by size, dimension and kernel. A Lift is returned as it is.
-    rng : int, Generator or None
-        Seed, 0 by default: the same answer from call to call. None draws another one each time.
+        The clusters that the exact lift spans; without them "auto" uses features.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is exact up to 5,000 points, and uses features beyond.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+
+    Returns
+    -------
+    Lift
+        The map; a Lift that was given is returned as it is.
+
+    See Also
+    --------
+    represent : Applies it to the clusters of partitions.
+    ClusterLifter : The same as a scikit-learn transformer.
 
     Examples
     --------
     >>> import liftcluster as lc
     >>> X = [[0.0, 0.0], [0.0, 1.0], [5.0, 5.0]]
-    >>> lift = make_lift(X, lift=lc.Fourier(100), bandwidth=2.0, rng=0)
+    >>> lift = lc.make_lift(X, lift=lc.Fourier(100), bandwidth=2.0, rng=0)
     >>> lift.sums(X, [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).shape
     (2, 100)
     """

@@ -118,7 +118,7 @@ def draw_fourier_lift(
 
 
 def n_components_for(eps: float, delta: float, n: int) -> int:
-    r"""ρ that keeps every pair of n vectors' distance within ε with probability 1 − δ.
+    r"""Number of features ρ that keeps distances of n vectors within ε with probability 1 − δ.
 
     .. math:: ρ = 2 \left\lceil \frac{8}{ε^2} \ln\frac{n(n-1)}{δ} \right\rceil
 
@@ -132,14 +132,26 @@ def n_components_for(eps: float, delta: float, n: int) -> int:
 
     Parameters
     ----------
-    eps, delta : float
-        ε in (0, 2] and δ in (0, 1).
+    eps : float
+        Largest error ε of a distance, in (0, 2].
+    delta : float
+        Probability δ in (0, 1) that some distance has a larger error.
     n : int
         Number of vectors, at least 2.
 
+    Returns
+    -------
+    int
+        ρ, for ``Fourier(n_components)``.
+
+    See Also
+    --------
+    Fourier : Also takes a tolerance of standard errors, which needs fewer features.
+
     Examples
     --------
-    >>> n_components_for(0.1, 0.01, 1000)
+    >>> import liftcluster as lc
+    >>> lc.n_components_for(0.1, 0.01, 1000)
     29472
     """
     if not check_positive(eps, "eps") <= 2:

@@ -19,6 +19,10 @@ class Exact:
     The lifted clusters are coordinates in the span of the clusters themselves, so the lift is made
     from partitions and cannot be extended to others.
 
+    See Also
+    --------
+    Fourier, Structured, Grid, Nystroem
+
     Examples
     --------
     >>> import liftcluster as lc
@@ -35,13 +39,19 @@ class Fourier:
     ----------
     n_components : int, optional
         Number of features ρ; 2048 by default.
-    sampling : {"auto", "iid", "orthogonal", "quasi"}
+    sampling : "auto", "iid", "orthogonal" or "quasi", default "auto"
         How the frequencies are drawn: independently, in orthogonal blocks (kernels of the
         Euclidean distance only), or by a scrambled Sobol' sequence. "auto" takes quasi-random
         frequencies below 16 dimensions and orthogonal ones from there on.
     tol : float, optional
         In place of ``n_components``: features are added until no distance between two unit
         cluster vectors has a standard error above this. What was computed is kept.
+
+    See Also
+    --------
+    Structured : The same for many dimensions.
+    Grid : The same without random numbers, for few dimensions.
+    n_components_for : How many features an error takes.
 
     Examples
     --------
@@ -65,8 +75,22 @@ class Structured:
 
     Parameters
     ----------
-    n_components, tol
-        As for :class:`Fourier`.
+    n_components : int, optional
+        Number of features ρ; 2048 by default.
+    tol : float, optional
+        In place of ``n_components``: features are added until no distance between two unit
+        cluster vectors has a standard error above this. What was computed is kept.
+
+    See Also
+    --------
+    Fourier : The same by a matrix product, for fewer dimensions.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> lift = lc.make_lift([[0.0] * 64, [1.0] * 64], lift=lc.Structured(128), rng=0)
+    >>> lift.n_components
+    128
     """
 
     n_components: int | None = None
@@ -88,6 +112,10 @@ class Grid:
         Largest error of a kernel value; 1e-6 by default.
     n_components : int, optional
         In place of ``error``: the most precise grid with at most this many features.
+
+    See Also
+    --------
+    Fourier : Random frequencies, for any number of dimensions.
 
     Examples
     --------
@@ -118,6 +146,10 @@ class Nystroem:
     ----------
     n_components : int, optional
         Number of landmarks, drawn among the points; 2048 by default (500 in a consensus).
+
+    See Also
+    --------
+    Fourier : Without bias, for kernels of the difference of two points.
 
     Examples
     --------

@@ -44,8 +44,12 @@ class Partition:
     ----------
     n, k : int
         Numbers of points and clusters.
+    is_hard : bool
+        Whether each point is in one cluster, or in none.
     names : tuple
         Names of the clusters: the distinct labels, or the columns.
+    assignment : (n,) int array, or (n, k) sparse array
+        The labels of a hard partition, or the memberships of a soft one, as stored.
     weights : (n,) array
         Weights of the points as given; one each by default.
     labels : (n,) int array
@@ -55,13 +59,20 @@ class Partition:
         p(C|x); rows sum to one, or to zero for noise.
     masses : (k,) array
         Σ w p(C|x) / Σ w. Together with ``noise_mass`` they sum to one.
+    total_weight : float
+        Σ w, noise included.
+
+    See Also
+    --------
+    as_partition : From labels, memberships or a Partition.
 
     Examples
     --------
-    >>> p = Partition.from_labels(["a", "b", "a", None])
+    >>> import liftcluster as lc
+    >>> p = lc.Partition.from_labels(["a", "b", "a", None])
     >>> p.names, p.labels.tolist(), p.masses.tolist(), p.noise_mass
     (('a', 'b'), [0, 1, 0, -1], [0.5, 0.25], 0.25)
-    >>> Partition.from_memberships([[1.0, 0.0], [0.5, 0.5]]).masses.tolist()
+    >>> lc.Partition.from_memberships([[1.0, 0.0], [0.5, 0.5]]).masses.tolist()
     [0.75, 0.25]
     """
 
@@ -83,8 +94,8 @@ class Partition:
             Anything hashable: integers, strings, dates, a pandas Series or Categorical (whose
             order of categories is kept; categories that no point has are not clusters).
         weights : (n,) array-like, optional
-            Weights w ≥ 0 of the points.
-        noise : iterable
+            Weights w ≥ 0 of the points; one each by default.
+        noise : iterable, default (-1, None, nan)
             Labels that mean "in no cluster". NaN, None and masked entries always do.
         """
         plain = weights is None and noise is DEFAULT_NOISE
@@ -114,7 +125,7 @@ class Partition:
             p(C|x). Rows sum to one; a row of zeros is noise. A matrix of zeros and ones gives a
             hard partition. Clusters without mass are dropped with a warning.
         weights : (n,) array-like, optional
-            Weights w ≥ 0 of the points.
+            Weights w ≥ 0 of the points; one each by default.
         names : sequence of k hashables, optional
             Names of the clusters; by default the columns of a data frame, else 0 … k-1.
         """
@@ -181,11 +192,23 @@ class Partition:
         return float(self.weights[~self.is_clustered].sum() / self.total_weight)
 
     def with_weights(self, weights: Any) -> Partition:
-        """The same partition with other weights of the points, an (n,) array-like."""
+        """The same partition with other weights of the points.
+
+        Parameters
+        ----------
+        weights : (n,) array-like
+            Weights w ≥ 0 of the points.
+        """
         return _without_empty(Partition(self.assignment, self.names, as_weights(weights, self.n)))
 
     def renamed(self, names: Iterable[Hashable]) -> Partition:
-        """The same partition with other names of its k clusters."""
+        """The same partition with other names of its clusters.
+
+        Parameters
+        ----------
+        names : iterable of k hashables
+            The new names, in the order of the old ones.
+        """
         new = object.__new__(type(self))
         vars(new).update(vars(self), names=tuple(names))
         return new
@@ -197,7 +220,13 @@ class Partition:
         return _without_empty(Partition(self.labels, self.names, self.weights))
 
     def weighted_rows(self, rows: slice | IntArray) -> Sparse:
-        """w(x) p(C|x) for b of the points, as a sparse (b, k) matrix."""
+        """Sparse (b, k) array of w(x) p(C|x) for b of the points.
+
+        Parameters
+        ----------
+        rows : slice or int array
+            Which points.
+        """
         if self.is_hard:
             return one_hot(self.assignment[rows], self.k, self.weights[rows])
         block = self.assignment[rows, :]
@@ -258,13 +287,23 @@ def as_partition(obj: Any, weights: Any = None) -> Partition:
         One-dimensional input is labels, two-dimensional (dense, sparse or a data frame) is
         memberships.
     weights : (n,) array-like, optional
-        Weights of the points; they replace those of a Partition.
+        Weights of the points, in place of any that partitions carry; one each by default.
+
+    Returns
+    -------
+    Partition
+        The partition; the given one, if it is a Partition and there are no weights.
+
+    See Also
+    --------
+    Partition : What it is, and other ways to make one.
 
     Examples
     --------
-    >>> as_partition(["x", "x", "y"])
+    >>> import liftcluster as lc
+    >>> lc.as_partition(["x", "x", "y"])
     Partition(hard, n=3, k=2)
-    >>> as_partition([[0.9, 0.1], [0.2, 0.8]])
+    >>> lc.as_partition([[0.9, 0.1], [0.2, 0.8]])
     Partition(soft, n=2, k=2)
     """
     if isinstance(obj, Partition):

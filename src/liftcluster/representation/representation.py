@@ -41,26 +41,36 @@ _ARRAY_FIELDS = (*_BY_CLUSTER, *_BY_PARTITION, "owner")
 class Representation:
     r"""s clusters of m partitions as vectors in :math:`\mathbb{R}^ρ`, and the lift that made them.
 
-    Made by :func:`represent`. Everything else (distances, transport, consensus) needs only this.
-    The stored sums add up over blocks of points, so two representations by the same lift can be
-    added: ``represent(X1, p1, lift=lift) + represent(X2, p2, lift=lift)``. Clusters are matched
-    by the names of their partition and their own.
+    Made by :func:`represent`; distances, transport and consensus need nothing else. Those of two
+    blocks of points by one lift can be added, ``rep + other``; clusters are matched by names.
 
     Attributes
     ----------
-    sums : (s, ρ) array
-        Φ(C) = Σ w(x) p(C|x) φ(x).
-    vectors : (s, ρ) array
-        Φ̄(C) = Φ(C)/‖Φ(C)‖.
+    sums, vectors : (s, ρ) arrays
+        Φ(C) = Σ w(x) p(C|x) φ(x), and Φ̄(C) = Φ(C)/‖Φ(C)‖.
     norms : (s,) array
         ‖Φ(C)‖.
     masses : (s,) array
         Share of its partition's weight that each cluster has; noise has the rest.
     owner : (s,) int array
         Position of the partition that each cluster belongs to.
+    cluster_weights, total_weights : (s,) and (m,) arrays
+        Weight of each cluster, and of each partition with its noise.
     cluster_names, partition_names : tuples
+        Names of the s clusters and of the m partitions.
     lift : Lift or None
-        None if it was saved without its lift.
+        The map that lifted them; None if it was saved without.
+
+    See Also
+    --------
+    represent, represent_samples, load_representation, Tally
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> rep = lc.represent([[0.0], [1.0]], {"mine": ["a", "b"]}, bandwidth=1.0)
+    >>> rep.cluster_names, rep.masses.tolist(), rep.distances().round(3).tolist()
+    (('a', 'b'), [0.5, 0.5], [[0.0, 0.887], [0.887, 0.0]])
     """
 
     sums: FloatArray
@@ -87,6 +97,7 @@ class Representation:
 
     @property
     def n_components(self) -> int:
+        """ρ, the length of a vector."""
         return int(self.sums.shape[1])
 
     @cached_property
@@ -114,26 +125,49 @@ class Representation:
         return np.maximum(1 - inside, 0)
 
     def inner_products(self, *, normalise: bool = True) -> FloatArray:
-        """(s, s) matrix ⟨Φ̄(C), Φ̄(C′)⟩, or ⟨Φ(C), Φ(C′)⟩ if not normalised."""
+        """(s, s) matrix ⟨Φ̄(C), Φ̄(C′)⟩, or ⟨Φ(C), Φ(C′)⟩ if not normalised.
+
+        Parameters
+        ----------
+        normalise : bool, default True
+            Whether vectors have unit length, so that sizes of clusters play no part.
+        """
         check_pairs(self.s, self.s)
         V = self.vectors if normalise else self.sums
         return np.asarray(V @ V.T)
 
     def distances(self, *, normalise: bool = True) -> FloatArray:
-        """(s, s) matrix of d(C, C′) = ‖Φ̄(C) − Φ̄(C′)‖, or ‖Φ(C) − Φ(C′)‖ if not normalised."""
+        """(s, s) matrix of d(C, C′) = ‖Φ̄(C) − Φ̄(C′)‖, or ‖Φ(C) − Φ(C′)‖ if not normalised.
+
+        Parameters
+        ----------
+        normalise : bool, default True
+            Whether vectors have unit length, so that sizes of clusters play no part.
+        """
         check_pairs(self.s, self.s)
         V = self.vectors if normalise else self.sums
         return np.asarray(cdist(V, V))
 
     def inner_product_errors(self, *, normalise: bool = True) -> FloatArray | None:
-        """(s, s) standard errors of ``inner_products``: zero if exact, None if not known."""
+        """(s, s) standard errors of ``inner_products``: zero if exact, None if not known.
+
+        Parameters
+        ----------
+        normalise : bool, default True
+            Whether vectors have unit length, so that sizes of clusters play no part.
+        """
         return self._errors(inner_product_deviations, normalise)
 
     def distance_errors(self, *, normalise: bool = True) -> FloatArray | None:
         """(s, s) standard errors of ``distances``: zero if exact, None if not known.
 
-        About 95 % of exact distances lie within two of them (:mod:`liftcluster.lifts.uncertainty`).
-        A grid of frequencies is not random: its errors are deterministic bounds.
+        About 95 % of exact distances lie within two of them. A grid of frequencies is not random:
+        its errors are deterministic bounds.
+
+        Parameters
+        ----------
+        normalise : bool, default True
+            Whether vectors have unit length, so that sizes of clusters play no part.
         """
         if normalise and self.lift is not None:
             bound = self.lift.distance_bound(self.sums, self.sums)
@@ -192,9 +226,14 @@ class Representation:
     def save(self, path: str | PathLike[str], *, with_lift: bool = True) -> None:
         """Write to an npz file, the lift included, without pickle; see :func:`load_representation`.
 
-        Written under a temporary name and moved, so that an interrupted save leaves nothing
-        half-written. ``with_lift=False`` keeps the vectors alone, which can be compared but
-        neither added to nor used to score points.
+        An interrupted save leaves no partial file.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        with_lift : bool, default True
+            Without it vectors can be compared, but neither added to nor used to score points.
         """
         values: dict[str, Any] = {
             "format": FORMAT,
@@ -225,11 +264,21 @@ class Representation:
 
 
 def load_representation(path: str | PathLike[str]) -> Representation:
-    """Read what :meth:`Representation.save` wrote. Nothing in the file is executed.
+    """Read what :meth:`Representation.save` wrote; nothing in the file is executed.
 
     Parameters
     ----------
-    path : path of an npz file
+    path : path
+        An npz file.
+
+    Returns
+    -------
+    Representation
+        As it was saved.
+
+    See Also
+    --------
+    Representation : Has the method ``save``.
 
     Examples
     --------

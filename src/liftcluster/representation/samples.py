@@ -46,8 +46,7 @@ def represent(
 
     .. math:: Φ(C) = \sum_x w(x)\, p(C|x)\, φ(x), \qquad \barΦ(C) = Φ(C) / ‖Φ(C)‖
 
-    All partitions are lifted in one pass over blocks of points; nothing of size n × ρ or n × n
-    is held.
+    All partitions are lifted in one pass over blocks of points; no n × ρ or n × n array is held.
 
     Parameters
     ----------
@@ -55,42 +54,48 @@ def represent(
         The points; None for a precomputed or the discrete kernel. Memory maps, HDF5 and zarr
         arrays, :class:`Blocks` and columns of :func:`scan_table` are read in blocks.
     partitions : Partition, labels, memberships, or a sequence or mapping of them
-        In memory or, like X, read in blocks. A data frame (pandas, polars) holds a clustering in
-        each column, with its name.
-    kernel : str, kernel or callable
-        "gaussian", "laplace", "cauchy", "matern" or "discrete"; an instance such as
-        :class:`liftcluster.Matern`; or a function K(X, Y) that returns a matrix.
-    bandwidth : float, sequence of floats, or rule
-        For kernels that do not have one of their own: the distance at which points count as near.
-        A rule such as "median" or "median/4" computes it from the points; see
-        :func:`liftcluster.bandwidth`.
-    lift : str, settings, Lift or scikit-learn transformer
-        :class:`liftcluster.Exact`, :class:`liftcluster.Fourier`, :class:`liftcluster.Structured`,
-        :class:`liftcluster.Grid` or :class:`liftcluster.Nystroem`, with their settings; a name
-        such as "fourier" for that lift with its defaults; "auto" to choose by size, dimension and
-        kernel; or a map from :func:`liftcluster.make_lift`.
+        In memory, or read in blocks like X. A data frame holds a clustering in each column.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is exact up to 5,000 points, and uses features beyond.
     weights : (n,) array-like, optional
-        Weights of the points for all partitions, in place of any they carry.
-    rng : int, Generator or None
-        Seed of random features, 0 by default: the same answer from call to call, and the same bits
-        on one machine. None draws other features each time.
+        Weights of the points, in place of any that partitions carry; one each by default.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
     checkpoint : path, optional
         A file to which the sums are written every few seconds. Interrupted work that is called
         again continues from there, to the same bits; the file is removed at the end.
     progress : bool, optional
-        Show a progress bar for points that are read in blocks; by default on a terminal, after two
-        seconds.
+        Whether to show a progress bar; by default on a terminal, after two seconds.
+
+    Returns
+    -------
+    Representation
+        The cluster vectors, with their masses and names.
+
+    See Also
+    --------
+    represent_samples : The same for partitions of different points.
+    make_lift : The map alone.
 
     Examples
     --------
     Two points a bandwidth apart, each its own cluster: ‖Φ̄(C) − Φ̄(C′)‖² = 2 − 2 exp(−1/2).
 
-    >>> import numpy as np
-    >>> rep = represent([[0.0], [1.0]], ["a", "b"], bandwidth=1.0)
+    >>> import liftcluster as lc
+    >>> rep = lc.represent([[0.0], [1.0]], ["a", "b"], bandwidth=1.0)
     >>> rep
     Representation(2 clusters of 1 partition(s), exact)
-    >>> np.round(rep.distances()[0, 1] ** 2, 6), np.round(2 - 2 * np.exp(-1 / 2), 6)
-    (np.float64(0.786939), np.float64(0.786939))
+    >>> round(float(rep.distances()[0, 1]) ** 2, 6)
+    0.786939
     """
     return represent_samples(
         [(X, partitions)],
@@ -121,16 +126,40 @@ def represent_samples(
     Parameters
     ----------
     samples : iterable of (X, partitions)
-        Point sets of one space, of any sizes, each with its own partitions. Partitions that are
-        not named are numbered consecutively.
+        Point sets of one space, each with its partitions; those without names are numbered.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels. A rule sees all samples together.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is exact up to 5,000 points, and uses features beyond.
     weights : iterable, optional
         Weights of the points of each sample (None for one each).
-    kernel, bandwidth, lift, rng, checkpoint, progress
-        As for :func:`represent`; the bandwidth rule sees all samples together.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+    checkpoint : path, optional
+        A file for partial sums: interrupted work that is called again continues from there.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal, after two seconds.
+
+    Returns
+    -------
+    Representation
+        The cluster vectors of all samples, with their masses and names.
+
+    See Also
+    --------
+    represent : The same for partitions of the same points.
 
     Examples
     --------
-    >>> rep = represent_samples([([[0.0], [1.0]], [0, 1]), ([[0.0], [1.0], [1.0]], [0, 1, 1])])
+    >>> import liftcluster as lc
+    >>> rep = lc.represent_samples([([[0.0], [1.0]], [0, 1]), ([[0.0], [1.0], [1.0]], [0, 1, 1])])
     >>> rep.distances()[:2, 2:].round(12).diagonal().tolist()  # equal shapes, whatever the sizes
     [0.0, 0.0]
     """
@@ -237,7 +266,7 @@ def cluster_distance(
     .. math:: d(C, C')^2 = κ(C, C) + κ(C', C') - 2κ(C, C'), \quad
               κ(C, C') = \sum_{x, y} w(x) p(C|x)\, w(y) p(C'|y)\, κ(x, y)
 
-    Exact by O(|C||C′|) kernel values, or with ``lift="fourier"`` in O((|C| + |C′|) ρ).
+    Exact by :math:`O(|C| |C'|)` kernel values; by :math:`O((|C| + |C'|) ρ)` with Fourier features.
 
     Parameters
     ----------
@@ -247,18 +276,38 @@ def cluster_distance(
         The points; None for a precomputed or the discrete kernel.
     Y : (n', d) array-like, optional
         The points of b, where they are others than those of a.
-    normalise : bool
+    normalise : bool, default False
         Scale both vectors to unit length, so that only shape and place count, not size.
-    kernel, bandwidth, lift, rng
-        As for :func:`represent`.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels.
+    lift : str, settings, Lift or transformer, default "exact"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer.
     weights : (n,) array-like, optional
-        Only for one point set.
+        Weights of the points, one each by default. Only without Y.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+
+    Returns
+    -------
+    float
+        The distance.
+
+    See Also
+    --------
+    distance : Between partitions.
 
     Examples
     --------
-    With the discrete kernel, the square root of how many points are in one cluster but not both:
-
-    >>> round(cluster_distance([1, 1, 1, 0], [0, 1, 1, 1], None, kernel="discrete") ** 2, 12)
+    >>> import liftcluster as lc
+    >>> d = lc.cluster_distance([1, 1, 1, 0], [0, 1, 1, 1], None, kernel="discrete")
+    >>> round(d**2, 12)  # the number of points that are in one cluster but not in both
     2.0
     """
     lifting = Lifting.of(kernel, bandwidth, lift)

@@ -32,12 +32,32 @@ class Tally:
     changes rounding only. It holds no points and no lift, so it is small to send and to store;
     ``finish(lift)`` returns the Representation that the points would have in memory.
 
+    Attributes
+    ----------
+    sums : (s, ρ) array
+        Sums of the lifted points of each cluster.
+    cluster_weights, total_weights : (s,) and (m,) arrays
+        Weight of each cluster, and of each partition with its noise.
+    owner : (s,) int array
+        Position of the partition that each cluster belongs to.
+    sizes, hard : (m,) arrays
+        Number of points of each partition, and whether all its memberships were zero or one.
+    cluster_names, partition_names : tuples
+        Names of the s clusters and of the m partitions.
+    orders : tuple
+        The order of the clusters of each partition; None: as they sort.
+
+    See Also
+    --------
+    represent : Does all of it for points in memory or read in blocks.
+    make_lift : Makes the lift.
+
     Examples
     --------
     >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [5.0], [6.0]]
     >>> lift = lc.make_lift(X, lift=lc.Fourier(64), bandwidth=2.0, rng=0)
-    >>> parts = [Tally.of(lift, X[i : i + 2], {"p": labels})
+    >>> parts = [lc.Tally.of(lift, X[i : i + 2], {"p": labels})
     ...          for i, labels in ((0, ["b", None]), (2, ["a", "b"]))]
     >>> (parts[0] + parts[1]).finish(lift).cluster_names
     ('a', 'b')
@@ -63,11 +83,12 @@ class Tally:
         ----------
         lift : Lift or None
             One map for all blocks, with features: not the exact one. None counts alone.
-        X : (b, d) array
-            None where there is no lift.
-        partitions : mapping of labels, memberships, Partition or Block
-            Of these points alone; see ``as_block`` for what they may lack.
-        weights : (b,) array-like, optional
+        X : (b, d) array-like or None
+            The points of the block; None where there is no lift.
+        partitions : mapping from names to labels, memberships or Partition
+            Clusterings of these points alone; all of them may be noise.
+        weights : (n,) array-like, optional
+            Weights of the points, in place of any that partitions carry; one each by default.
         """
         if lift is not None and lift.is_exact:
             raise ValueError(
@@ -133,7 +154,13 @@ class Tally:
         )
 
     def finish(self, lift: Lift) -> Representation:
-        """The representation that all the points together have."""
+        """The representation that all the points together have.
+
+        Parameters
+        ----------
+        lift : Lift
+            The map that made the sums.
+        """
         if lift.n_components != self.sums.shape[1]:
             raise ValueError(
                 f"the lift has {lift.n_components} components, the tally {self.sums.shape[1]}; "
@@ -164,6 +191,14 @@ class Tally:
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: dict[str, Array]) -> Tally:
+        """The tally from what ``state`` returned.
+
+        Parameters
+        ----------
+        values, arrays : dict
+            The two results of ``state``.
+        """
+
         def names(stored: list[Any]) -> tuple[Hashable, ...]:
             return tuple(name_from_json(name) for name in stored)
 

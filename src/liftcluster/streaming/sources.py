@@ -90,6 +90,9 @@ class Source:
 class Blocks(Source):
     """Points, labels, memberships or weights as an iterable of blocks of any sizes.
 
+    Blocks may also be mappings or tuples that hold points, labels, ...: ``blocks["labels"]`` or
+    ``blocks[1]`` selects one of them, and those used together are read together.
+
     Parameters
     ----------
     blocks : iterable, or function that returns one
@@ -99,8 +102,10 @@ class Blocks(Source):
     n : int, optional
         Total number of rows; saves a pass over the points where it is needed.
 
-    Blocks may also be mappings or tuples that hold points, labels, ...: ``blocks["labels"]`` or
-    ``blocks[1]`` selects one of them, and those used together are read together.
+    See Also
+    --------
+    scan_table : Columns of Parquet, Arrow and CSV files.
+    represent, distance_matrix, consensus
 
     Examples
     --------

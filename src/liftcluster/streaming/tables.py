@@ -29,9 +29,9 @@ def scan_table(
 
     Parameters
     ----------
-    paths : path, pattern such as "points-*.parquet", folder, or sequence of paths
-        Files of one format with the same columns, read one after another; those that match a
-        pattern in the order of their names.
+    paths : path, or sequence of paths
+        Files of one format with the same columns, read one after another; a folder; or a pattern
+        such as ``"points-*.parquet"``, which takes files in the order of their names.
     format : str, optional
         "parquet", "csv", "tsv", "feather" (or another format of pyarrow); by default from the
         extension of the first file.
@@ -41,6 +41,11 @@ def scan_table(
     TableScan
         ``table[["x", "y"]]`` are points or memberships, ``table["leiden"]`` are labels or weights.
         Nothing is read yet; columns that are used together are read together.
+
+    See Also
+    --------
+    Blocks : Rows from any iterable.
+    represent, distance_matrix, consensus
 
     Examples
     --------
@@ -75,7 +80,32 @@ def scan_table(
 
 
 class TableScan(Origin):
-    """Files with the same columns; made by :func:`scan_table`."""
+    """Files with the same columns; made by :func:`scan_table`.
+
+    ``table[["x", "y"]]`` are points or memberships, ``table["leiden"]`` are labels or weights, for
+    any function that reads blocks.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the columns.
+    n : int or None
+        Number of rows, if the files store it.
+
+    See Also
+    --------
+    scan_table : The function that returns it.
+
+    Examples
+    --------
+    >>> import tempfile, os, liftcluster as lc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "points.csv")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("x,leiden\\n0,a\\n5,b\\n")
+    ...     print(lc.scan_table(path).names)
+    ['x', 'leiden']
+    """
 
     repeats = True
     reads_ahead = True

@@ -23,7 +23,18 @@ def diverse_subset(found: DiverseSubset, *, ax: Any = None) -> Any:
     ----------
     found : DiverseSubset
         From :func:`liftcluster.diverse_subset`.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.diverse_subset : Chooses the clusterings.
+    liftcluster.plot.clusterings_map : A map of all clusterings alike.
 
     Examples
     --------
@@ -64,7 +75,17 @@ def alternative(found: Alternative, *, ax: Any = None) -> Any:
     ----------
     found : Alternative
         From :func:`liftcluster.alternative`.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.alternative : Finds the clusterings.
 
     Examples
     --------

@@ -32,13 +32,23 @@ def distances(
         Distances between m clusterings, from :func:`liftcluster.distance_matrix`.
     names : sequence of length m, optional
         Names of the clusterings; by default those of a data frame, else numbers.
-    measure : str
+    measure : str, default "LiftEMD"
         Name of the measure, for the title and the colour bar.
-    order : "similarity" or "given"
+    order : "similarity" or "given", default "similarity"
         Similar clusterings side by side (average linkage, optimal leaf ordering), or as in D.
     ax : matplotlib Axes, optional
-        The axes to draw on, which are returned; by default those of a new figure, which grows with
-        the number of clusterings.
+        The axes to draw on; by default those of a new figure. It grows with the number of
+        clusterings.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.plot.clusterings_map : The same distances as a map.
+    liftcluster.distance_matrix : Computes the distances.
 
     Examples
     --------
@@ -75,8 +85,22 @@ def clusterings_map(D: Any, names: Sequence[Any] | None = None, *, ax: Any = Non
 
     Parameters
     ----------
-    D, names, ax
-        As for :func:`distances`.
+    D : (m, m) array-like
+        Distances between m clusterings, from :func:`liftcluster.distance_matrix`.
+    names : sequence of length m, optional
+        Names of the clusterings; by default those of a data frame, else numbers.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.plot.distances : The same distances as a heat map.
+    liftcluster.distance_matrix : Computes the distances.
 
     Examples
     --------

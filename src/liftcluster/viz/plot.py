@@ -65,7 +65,18 @@ def flow(found: Comparison, *, colours: Any = None, ax: Any = None) -> Any:
         From :func:`liftcluster.compare` with points.
     colours : two sequences of colours, or None for either, optional
         Those of the clusters of both partitions; by default clusters that match have the same.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.plot.plan : The same as a heat map.
+    liftcluster.compare : Makes the comparison.
 
     Examples
     --------
@@ -122,8 +133,8 @@ def points(
         The points.
     by : labels, memberships, Partition, Consensus, Comparison, or (n,) floats
         A clustering or a consensus colours by cluster, with noise in grey; a comparison by where
-        its two clusterings differ (``point_distances``); real numbers, such as the
-        ``confidence`` of a consensus, by value (integers are labels).
+        its two clusterings differ (``point_distances`` of it); real numbers, such as
+        the ``confidence`` of a consensus, by value (integers are labels).
     view : "pca", "neighbours" or (n, 2) array-like, optional
         The plane: two principal components, an embedding that keeps neighbours together (in which
         sizes of groups and distances between them mean nothing), or coordinates. By default X if
@@ -131,7 +142,18 @@ def points(
         100 to 20,000 points; else two principal components.
     label : str, optional
         Title of the legend or label of the colour bar.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.Comparison : Its ``witness`` says where two clusterings differ.
+    liftcluster.Consensus : Has a ``confidence`` of each point.
 
     Examples
     --------
@@ -172,7 +194,17 @@ def composition(found: Consensus, *, ax: Any = None) -> Any:
     ----------
     found : Consensus
         From :func:`liftcluster.consensus`.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.consensus : Makes the consensus.
 
     Examples
     --------
@@ -215,7 +247,17 @@ def profile(found: Profile, *, ax: Any = None) -> Any:
     ----------
     found : Profile
         From :func:`liftcluster.bandwidth_profile`.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.bandwidth_profile : Makes the profile.
 
     Examples
     --------
@@ -242,8 +284,20 @@ def plan(found: Comparison, *, ax: Any = None) -> Any:
 
     Parameters
     ----------
-    found, ax
-        As for :func:`flow`.
+    found : Comparison
+        From :func:`liftcluster.compare` with points.
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.plot.flow : The same as bands between clusters.
+    liftcluster.compare : Makes the comparison.
 
     Examples
     --------
@@ -274,7 +328,17 @@ def curve(found: Curve, *, ax: Any = None) -> Any:
     ----------
     found : Curve
         The ``curve`` of a consensus with ``n_clusters="auto"``.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.consensus : Makes the curve, with ``n_clusters="auto"``.
 
     Examples
     --------

@@ -21,7 +21,17 @@ def stability(found: Stability, *, ax: Any = None) -> Any:
     ----------
     found : Stability
         From :func:`liftcluster.stability`.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.stability : The function that computes it.
 
     Examples
     --------
@@ -64,7 +74,17 @@ def choice(found: Choice, *, ax: Any = None) -> Any:
     ----------
     found : Choice
         From :func:`liftcluster.choose`.
-    ax : matplotlib Axes, by default those of a new figure
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.choose : The function that computes it.
 
     Examples
     --------

@@ -34,7 +34,17 @@ def resolution_tree(found: ResolutionTree, *, ax: Any = None) -> Any:
     ----------
     found : ResolutionTree
         From :func:`liftcluster.resolution_tree`.
-    ax : matplotlib Axes, by default those of a new figure, which grows with the tree
+    ax : matplotlib Axes, optional
+        The axes to draw on; by default those of a new figure. It grows with the tree.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes that were drawn on.
+
+    See Also
+    --------
+    liftcluster.resolution_tree : Makes the tree.
 
     Examples
     --------

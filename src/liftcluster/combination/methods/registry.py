@@ -32,11 +32,13 @@ class Method:
     Attributes
     ----------
     name, title : str
+        Its name in ``METHODS``, and what it does in a few words.
     needs : str
         "vectors": groups lifted clusters and assigns points by their similarity to the groups;
         "labels": uses only the labels; "labels and points": the labels and the neighbours of
         each point; "distances": chooses one of the inputs; "any": chooses one of the methods.
     function : callable or None
+        Computes the consensus; None where it is chosen among methods or inputs.
     soft : bool
         Uses soft memberships; otherwise partitions are hardened first.
     chooses_k : bool
@@ -48,10 +50,23 @@ class Method:
     extra : str or None
         The extra of liftcluster that installs the packages it needs.
     reference : str
+        Authors and year of the publication.
     more_options : tuple of str
         Options besides those of ``function``.
     options : tuple of str
         Names of all options that users may set.
+
+    See Also
+    --------
+    METHODS : All of them by name.
+    consensus : Uses one of them.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> method = lc.METHODS["evidence"]
+    >>> method.title, method.needs, method.reference
+    ('evidence accumulation, average linkage', 'labels', 'Fred, Jain (2005)')
     """
 
     name: str

@@ -35,15 +35,18 @@ class Measure:
     Attributes
     ----------
     name, title : str
+        Its name in ``MEASURES``, and what it is in a few words.
     needs : "vectors", "points" or "table"
         What ``function`` is called with: two representations; the points and partition of each
         input, as (X, a, Y, b); or the contingency table.
     function : callable
+        Computes the distance.
     error : callable or None
         The standard error, called as ``function`` is, where the lift may be random.
     is_metric : bool
         Zero for equal hard partitions and for no others, symmetric, triangle inequality.
     is_symmetric : bool
+        Both orders of the partitions give the same distance.
     bounds : (float, float)
         Of all values it can take.
     same_points : bool
@@ -58,6 +61,7 @@ class Measure:
     noise : str
         How points in no cluster are treated.
     reference : str
+        Authors and year of the publication.
     slow : bool
         More than linear in the number of points: left out of ``compare`` on many points unless
         requested.
@@ -65,9 +69,21 @@ class Measure:
         Number of dimensions above which it is slow.
     shared, shared_error : callable or None
         The same as ``function`` and ``error``, called with one object that all measures of a pair
-        share: :class:`Between` for vectors, :class:`PlacedPair` for points.
+        share: cluster vectors with their distances, or partitions with their points.
     options : tuple of str
         Names of the keyword arguments that ``function`` accepts from users.
+
+    See Also
+    --------
+    MEASURES : All of them by name.
+    distance : Computes one of them.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> measure = lc.MEASURES["rand"]
+    >>> measure.title, measure.is_metric, measure.needs
+    ('share of pairs judged differently', True, 'table')
     """
 
     name: str

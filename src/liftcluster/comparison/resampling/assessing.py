@@ -58,7 +58,7 @@ def stability(
     rng: RngLike = 0,
     progress: bool | None = None,
 ) -> Stability:
-    r"""How far to trust a clustering: each cluster, each point and the whole.
+    r"""How far each cluster, each point and the whole of a clustering can be trusted.
 
     A clusterer is run again on resamples, or runs that exist already are compared. For a cluster C
     of the reference and a replicate with clusters C′, the transport plan π of LiftEMD says where
@@ -90,7 +90,7 @@ def stability(
         The clustering in question. By default that of all points by the clusterer; the run that is
         nearest to the others; or, without X, the first pair.
     n_replicates : int, optional
-        50 by default; only for a clusterer.
+        Number of replicates, 50 by default; only for a clusterer.
     resample : "halves", "bootstrap", "subsample", "seeds" or "noise", optional
         Only for a clusterer. "halves", the default: disjoint halves of the points. "seeds": all
         points with other random states. "noise": a tenth of each feature's standard deviation.
@@ -98,14 +98,32 @@ def stability(
         Whether to subtract the stability of structureless data; for given runs that of random
         regions, each with as many clusters as the run. By default yes, but not for "seeds", with
         which a good algorithm is perfectly stable on any data.
-    kernel, lift
-        As for :func:`liftcluster.represent`; 1024 features by default.
-    bandwidth : float, sequence of floats, or rule
-        "auto" is a quarter of the median distance between points.
-    rng : int, Generator or None
-        Seed, 0 by default: the same answer from call to call. None draws another one each time.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "auto"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels. "auto" is "median/4".
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" uses 1024 features; "exact" is not possible here.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
     progress : bool, optional
-        Show a progress bar; by default on a terminal, after two seconds.
+        Whether to show a progress bar; by default on a terminal, after two seconds.
+
+    Returns
+    -------
+    Stability
+        Stability of the clusters, the points and the whole, and what becomes of each cluster.
+
+    See Also
+    --------
+    choose : The number of clusters, or another setting, that is most stable.
+    resolution_tree : What becomes of clusters from one resolution to the next.
+    affinities : How firmly points belong to clusters, from where they lie alone.
 
     Notes
     -----
@@ -117,9 +135,10 @@ def stability(
     --------
     >>> import numpy as np
     >>> from sklearn.cluster import KMeans
+    >>> import liftcluster as lc
     >>> rng = np.random.default_rng(0)
     >>> X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 40, axis=0) + rng.normal(size=(120, 2))
-    >>> found = stability(X, KMeans(3, n_init=3), n_replicates=10, rng=0)
+    >>> found = lc.stability(X, KMeans(3, n_init=3), n_replicates=10, rng=0)
     >>> bool(found.clusters.min() > 0.95)
     True
     """

@@ -39,6 +39,19 @@ class Choice:
         What was tried: parameters of the clusterer, or names of runs.
     stabilities : tuple of Stability
         One for each setting.
+
+    See Also
+    --------
+    choose : The function that returns it.
+    plot.choice : A picture of it.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> X = [[0.0], [1.0], [8.0], [9.0]]
+    >>> runs = {"coarse": [0, 0, 1, 1], "other": [0, 0, 1, 1], "fine": [0, 1, 2, 3]}
+    >>> lc.choose(X, runs, rng=0).settings
+    ('coarse', 'other', 'fine')
     """
 
     settings: tuple[Any, ...]
@@ -119,7 +132,13 @@ class Choice:
         return pd.DataFrame(self.rows())
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curve: see :func:`liftcluster.plot.choice`."""
+        """Draw the curve, by :func:`liftcluster.plot.choice`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+        """
         from ...viz.plot import choice as draw
 
         return draw(self, ax=ax)
@@ -181,21 +200,49 @@ def choose(
         the points by name, in the order of the settings: ``{"leiden_0.1": ..., "leiden_0.2": ...}``
         or a data frame (each run is compared with its neighbours in that order), or better several
         runs by each name as a list, which are compared with each other.
-    settings : mapping from parameter to values
-        Such as ``{"n_clusters": range(2, 16)}``; several parameters are combined with each other.
-        Not for given runs.
-    n_replicates, resample
-        As for :func:`liftcluster.stability`; 20 replicates by default.
-    kernel, bandwidth, lift, rng, progress
-        As for :func:`liftcluster.stability`.
+    settings : mapping from parameter to values, optional
+        What to try, such as ``{"n_clusters": range(2, 16)}``; several parameters are combined
+        with each other. Not for given runs.
+    n_replicates : int, optional
+        Number of resamples for each setting, 20 by default. Not for given runs.
+    resample : "halves", "bootstrap", "subsample", "seeds" or "noise", optional
+        Not for given runs. "halves", the default: disjoint halves of the points. "seeds": all
+        points with other random states. "noise": a tenth of each feature's standard deviation.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "auto"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels. "auto" is "median/4".
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" uses 1024 features; "exact" is not possible here.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal, after two seconds.
+
+    Returns
+    -------
+    Choice
+        The stability for each setting, and the best one.
+
+    See Also
+    --------
+    stability : The stability of one clustering.
+    resolution_tree : What becomes of clusters from one resolution to the next.
+    consensus : ``n_clusters="auto"`` chooses the number of clusters of a consensus.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.cluster import KMeans
+    >>> import liftcluster as lc
     >>> rng = np.random.default_rng(0)
     >>> X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 30, axis=0) + rng.normal(size=(90, 2))
-    >>> choose(X, KMeans(n_init=3), {"n_clusters": [2, 3, 4]}, n_replicates=6, rng=0).best
+    >>> lc.choose(X, KMeans(n_init=3), {"n_clusters": [2, 3, 4]}, n_replicates=6, rng=0).best
     {'n_clusters': 3}
     """
     rng = make_rng(rng)

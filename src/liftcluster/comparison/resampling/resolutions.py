@@ -64,7 +64,8 @@ class ResolutionTree:
 
     Attributes
     ----------
-    runs : mapping of m partitions by name, in order
+    runs : mapping from names to Partition
+        The m clusterings, in order.
     stabilities : m arrays (k,)
         Stability of the clusters of each run.
     plans : m − 1 arrays (k, k′)
@@ -77,6 +78,18 @@ class ResolutionTree:
         One for each pair of clusters between which mass goes: ``run``, ``cluster``, ``next_run``,
         ``next_cluster``, ``mass``, ``share`` of the cluster, ``next_share`` of the cluster in the
         next run, ``distance``.
+
+    See Also
+    --------
+    resolution_tree : The function that returns it.
+    plot.resolution_tree : A picture of it.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> X = [[0.0], [1.0], [8.0], [9.0]]
+    >>> lc.resolution_tree(X, {"coarse": [0, 0, 1, 1], "fine": [0, 1, 2, 3]}, rng=0)
+    ResolutionTree(2 runs of 2, 4 clusters)
     """
 
     runs: Mapping[Hashable, Partition]
@@ -112,7 +125,13 @@ class ResolutionTree:
         return pd.DataFrame([asdict(edge) for edge in self.edges])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the tree: see :func:`liftcluster.plot.resolution_tree`."""
+        """Draw the tree, by :func:`liftcluster.plot.resolution_tree`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+        """
         from ...viz.plot import resolution_tree as draw
 
         return draw(self, ax=ax)
@@ -198,16 +217,37 @@ def resolution_tree(
         ``{k: KMeans(k).fit(X).labels_ for k in range(2, 10)}``. The order is that of the mapping.
         A soft partition counts by the largest membership of each point. A run of a single cluster
         may be the root; it has no stability, and is no evidence for that of others.
-    kernel, bandwidth, lift
-        As for :func:`liftcluster.stability`.
-    rng : int, Generator or None
-        Seed, 0 by default: the same answer from call to call. None draws another one each time.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "auto"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels. "auto" is "median/4".
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" uses 1024 features; "exact" is not possible here.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time.
+
+    Returns
+    -------
+    ResolutionTree
+        Clusters with their stability, and the transport between consecutive runs.
+
+    See Also
+    --------
+    stability : The stability of one clustering.
+    choose : Which of the runs is most stable.
+    plot.resolution_tree : A picture of the tree.
 
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [20.0], [21.0], [40.0], [41.0]]
     >>> runs = {"coarse": list("aaaabb"), "fine": list("ccddbb")}
-    >>> for edge in resolution_tree(X, runs, rng=0).edges:
+    >>> for edge in lc.resolution_tree(X, runs, rng=0).edges:
     ...     print(edge.cluster, "to", edge.next_cluster, round(edge.mass, 2), round(edge.share, 2))
     a to c 0.33 0.5
     a to d 0.33 0.5

@@ -58,6 +58,18 @@ class Stability:
         What the replicates and the null are, in words.
     name : hashable
         Which of the given runs is the reference; None if it is none of them.
+
+    See Also
+    --------
+    stability : The function that returns it.
+    plot.stability : A picture of it.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> X = [[0.0], [1.0], [8.0], [9.0]]
+    >>> lc.stability(X, [[0, 0, 1, 1], [1, 1, 0, 0], list("aabb")], rng=0)
+    Stability(1.00, 2 clusters, 2 replicates)
     """
 
     reference: Partition
@@ -121,6 +133,7 @@ class Stability:
 
     @property
     def n_replicates(self) -> int:
+        """Number of replicates B."""
         return len(self.outcome.whole)
 
     @property
@@ -134,14 +147,26 @@ class Stability:
         return [self.reference.names[i] for i in np.flatnonzero(self.clusters < UNSTABLE)]
 
     def fate(self, cluster: Hashable) -> str:
-        """What becomes of a cluster in the replicates, in words."""
+        """What becomes of a cluster in the replicates, in words.
+
+        Parameters
+        ----------
+        cluster : hashable
+            Name of the cluster.
+        """
         names = self.reference.names
         if cluster not in names:
             raise ValueError(f"there is no cluster {cluster!r}; the clusters are {list(names)}")
         return self.fates()[names.index(cluster)]
 
     def fates(self, names: Sequence[Any] | None = None) -> list[str]:
-        """What becomes of each cluster, in words; ``names`` are others to call the clusters by."""
+        """What becomes of each cluster in the replicates, in words.
+
+        Parameters
+        ----------
+        names : sequence, optional
+            Other names for the clusters.
+        """
         names = self.reference.names if names is None else names
         return [self._fate(i, names) for i in range(self.reference.k)]
 
@@ -198,7 +223,13 @@ class Stability:
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the clusters with their replicates: see :func:`liftcluster.plot.stability`."""
+        """Draw the clusters with their replicates, by :func:`liftcluster.plot.stability`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+        """
         from ...viz.plot import stability as draw
 
         return draw(self, ax=ax)

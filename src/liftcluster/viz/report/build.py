@@ -78,21 +78,31 @@ def make_report(
         The points. The columns of a data frame name the features; its index, or that of
         ``columns``, the points, unless it only counts them.
     measures : sequence of str, optional
-        Names in ``MEASURES``; by default every one that applies, as for
-        :func:`liftcluster.compare`. "lift_emd" is always included.
-    consensus : int, "auto", Consensus or None
+        Names in :data:`~liftcluster.MEASURES`; by default every one that applies and is not slow.
+        "lift_emd" is always included.
+    consensus : int, "auto" or Consensus, optional
         The number of clusters of a consensus, which is then compared as well; or a finished one
         of the same points, by any method: ``lc.consensus(partitions, 3, X, method="lift_hac")``.
-        None for no consensus.
+        By default there is none.
     columns : data frame or mapping from str to n values, optional
         What else is known about the points: numbers, categories or text, some of which may be
         missing. They are shown, and never used for distances. One with the name of a feature is
         shown in its place, such as the values before they were standardised. At most 30; a column
         without any value is left out, as the page says.
-    kernel, bandwidth, lift, weights
-        As for :func:`liftcluster.represent`. They also apply to the consensus, but
-        ``bandwidth="median"`` leaves it to its default: it is made at a quarter of the median, and
-        judged, like all clusterings here, at the median.
+    kernel : str, kernel or callable, default "gaussian"
+        How similar two points are: "gaussian", "laplace", "cauchy", "matern" or "discrete"; an
+        instance such as ``Matern(2.5)``; or a function K(X, Y) that returns a matrix.
+    bandwidth : float, sequence of floats or str, default "median"
+        The distance at which two points count as near, or a rule that computes it from the points,
+        such as "median/4": see :func:`~liftcluster.bandwidth`. Several numbers give a mixture of
+        kernels. It also applies to the consensus, but "median" leaves that to its default: it is
+        made at a quarter of the median, and judged, like all clusterings here, at the median.
+    lift : str, settings, Lift or transformer, default "auto"
+        How clusters become vectors: "exact", "fourier", "structured", "grid" or "nystroem";
+        settings such as ``Fourier(4000)``; a fitted :class:`~liftcluster.Lift`; or a scikit-learn
+        transformer. "auto" is exact up to 5,000 points, and uses features beyond.
+    weights : (n,) array-like, optional
+        Weights of the points, in place of any that partitions carry; one each by default.
     view : "pca", "neighbours" or (n, 2) array-like, optional
         The plane of the plots of points: two principal components, an embedding that keeps
         neighbours together, or coordinates such as those of UMAP. By default X if d ≤ 2; the
@@ -100,19 +110,25 @@ def make_report(
         20,000 points; else two principal components. The page says which.
     title : str, optional
         Title of the page.
-    rng : int, Generator or None
-        Seed, 0 by default: the same page from call to call, byte for byte. None draws another one
-        each time, which the page names.
+    rng : int, Generator or None, default 0
+        Seed of random numbers: the same answer from call to call. None draws others each time. The
+        page names the seed.
 
     Returns
     -------
     Report
         ``save("page.html")`` writes one file that works offline, without a server.
 
+    See Also
+    --------
+    compare, consensus, stability
+    plot.flow : One of its views as a matplotlib picture.
+
     Examples
     --------
+    >>> import liftcluster as lc
     >>> X = [[0.0], [1.0], [5.0], [6.0]]
-    >>> page = make_report({"mine": [0, 0, 1, 1], "yours": [0, 0, 1, 2]}, X, rng=0)
+    >>> page = lc.make_report({"mine": [0, 0, 1, 1], "yours": [0, 0, 1, 2]}, X, rng=0)
     >>> print(page.summary[1])
     The largest change from mine to yours: cluster 1 is split into 1 and 2 (50% of the points).
     >>> page.to_dict()["measures"]["rand"]["values"][0][1]

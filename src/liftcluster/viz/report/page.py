@@ -35,8 +35,21 @@ class Report:
     Attributes
     ----------
     title : str
-    summary : list of str
-        The main results in a few sentences.
+        Title of the page.
+    summary, sentences : lists
+        The main results in a few sentences: as text, and with names of clusterings marked.
+    data : dict
+        The data of the page; ``to_dict`` returns a copy.
+
+    See Also
+    --------
+    make_report : The function that returns it.
+
+    Examples
+    --------
+    >>> import liftcluster as lc
+    >>> lc.make_report({"u": [0, 0, 1, 1], "v": [0, 0, 1, 2]}, [[0.0], [1.0], [5.0], [6.0]]).title
+    '2 clusterings compared'
     """
 
     title: str

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..._util.typing import FloatArray, IntArray, Points
-from ...comparison.comparison import Comparison, Move
+from ...comparison.comparison import Comparison
+from ...comparison.moves import Move
 from ...partitions.partition import Partition
 from ..layout import View
 from .similarity import similar_groups
