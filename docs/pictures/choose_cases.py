@@ -1,4 +1,4 @@
-"""Eight changes of a clustering, by which docs/choosing/measure.md compares the measures."""
+"""Nine changes of a clustering, by which docs/choosing/measure.md compares the measures."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ def make_cases() -> tuple[np.ndarray, list[Case]]:
         Case("4 split at random", a, at_random),
         Case("5 one point alone", a, single),
         Case("6 noise", a, noise),
-        Case("7 both random", rng.permutation(a), rng.permutation(a)),
-        Case("8 other sample", a, a, draw_points(2)),
+        Case("7 random labels", a, rng.permutation(a)),
+        Case("8 both random", rng.permutation(a), rng.permutation(a)),
+        Case("9 other sample", a, a, draw_points(2)),
     ]

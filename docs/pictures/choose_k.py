@@ -24,5 +24,5 @@ axes[1].set(title="choose: stability of k-means", ylabel="stability")
 axes[2].plot(curve.candidates, curve.values, "o-", ms=4)
 axes[2].set(title='consensus, n_clusters="auto"', ylabel="eigengap", xlabel="number of clusters")
 for ax in axes[1:]:
-    ax.set(xlim=(1.5, 14.5), xticks=range(2, 15), ylim=0)
+    ax.set(xlim=(1.5, 14.5), xticks=range(2, 15))
 plt.show()

@@ -15,13 +15,13 @@ for column, case in enumerate(cases):
         if name not in found.left_out:
             values[row, column] = found[name].value
 
-share = values / np.nanmax(values, axis=1, keepdims=True)
+share = values / values[:, 6:7]  # of the value of random labels
 figure, ax = plt.subplots(figsize=(6, 7.4), layout="constrained")
 ax.imshow(np.ma.masked_invalid(share), cmap="Blues", vmin=0, vmax=1.25, aspect="auto")
 for (row, column), value in np.ndenumerate(values):
-    text = "–" if np.isnan(value) else "0" if value < 1e-9 else f"{value:.2f}"
+    text = "–" if np.isnan(value) else "0" if value < 1e-9 else f"{value:.3f}"[:5]
     colour = "white" if share[row, column] > 0.7 else "black"
-    ax.text(column, row, text, ha="center", va="center", color=colour, fontsize=10)
+    ax.text(column, row, text, ha="center", va="center", color=colour, fontsize=9)
 ax.set_xticks(range(len(cases)), [case.title for case in cases], rotation=50, ha="left")
 ax.set_yticks(range(len(names)), names)
 ax.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False, labelsize=10)
