@@ -25,6 +25,6 @@ for rule in ("median/16", "median/4", "median"):
         va="top",
         color="dimgrey",
     )
-ax.set(xscale="log", xlabel="bandwidth", ylabel="LiftEMD", ylim=0)
+ax.set(xscale="log", xlabel="bandwidth", ylabel="LiftEMD", ylim=(0, 0.25))
 ax.legend(frameon=False, loc="upper right")
 plt.show()
