@@ -39,6 +39,13 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline"
 myst_heading_anchors = 4
 
 autosummary_generate = True
+# Consensus and consensus are one file on disks that ignore case.
+_NAMES = set(liftcluster.__all__)
+autosummary_filename_map = {
+    f"liftcluster.{name}": f"liftcluster.{name}_class"
+    for name in _NAMES
+    if name != name.lower() and name.lower() in _NAMES
+}
 autodoc_typehints = "none"  # the types stand in the docstrings
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
