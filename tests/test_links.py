@@ -17,13 +17,27 @@ FILES = sorted(
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(<?([^()\s>]+)>?(?:\s+\"[^\"]*\")?\)")
 SOURCE = re.compile(r"<(?:img|a)\b[^>]*\b(?:src|href)=\"([^\"]+)\"")
 ROLE = re.compile(r"\{doc\}`(?:[^`<]*<)?([^`<>]+)>?`")
+LITERAL = ("{code-block}", "{math}", "{toctree}", "{bibliography}", "{eval-rst}")
 DIRECTIVE = re.compile(r"^\s*[`:]{3,}\{(?:figure|image|include|literalinclude|plot)\} (\S+)", re.MULTILINE)
 
 
 def without_code(text):
-    text = re.sub(r"^(`{3,})(?!\{(?:figure|image|include|literalinclude|plot)\}).*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
+    """Text without comments, inline code and fenced code; bodies of other directives stay."""
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
-    return re.sub(r"(?<!\})(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", "", text)  # code, not roles
+    kept, closing = [], []  # open blocks: their closing fence, and whether they are code
+    for line in text.splitlines():
+        fence = re.match(r"\s*(`{3,})(.*)", line)
+        if closing and fence and line.strip() == closing[-1][0]:
+            closing.pop()
+        elif fence and not (closing and closing[-1][1]):
+            kept.append(line)
+            info = fence[2].strip()
+            hides = not info.startswith("{") or info.startswith(LITERAL)
+            closing.append((fence[1], hides))
+        elif not (closing and closing[-1][1]):
+            kept.append(line)
+    # Code in backticks, but not the text of roles such as {doc}`start`.
+    return re.sub(r"(?<![}`])(`+)(?!`).+?(?<!`)\1(?!`)", "", "\n".join(kept))
 
 
 def anchors(text):
