@@ -17,6 +17,6 @@ def pytest_addoption(parser):
 
 @pytest.fixture(scope="session")
 def site(request):
-    folder = request.config.getoption("--site").absolute()
+    folder = request.config.getoption("--site").resolve()
     assert (folder / "index.html").exists(), f"{folder} has no site; `make -C docs html` builds it"
     return folder
