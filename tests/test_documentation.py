@@ -25,7 +25,7 @@ def test_example_prints_the_shown_output(block, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     printed = run(block, monkeypatch)
     if block.output is not None:
-        assert printed.split() == block.output.split()
+        assert " ".join(printed.split()) == " ".join(block.output.split())
 
 
 def run(block: Block, monkeypatch: pytest.MonkeyPatch) -> str:

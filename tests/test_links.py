@@ -12,13 +12,17 @@ FILES = sorted(
     path
     for path in ROOT.rglob("*.md")
     if not SKIPPED & set(path.relative_to(ROOT).parts)
-    and not any(part.startswith((".", "liftcluster-paper")) for part in path.parent.relative_to(ROOT).parts)
+    and not any(
+        part.startswith((".", "liftcluster-paper")) for part in path.parent.relative_to(ROOT).parts
+    )
 )
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(<?([^()\s>]+)>?(?:\s+\"[^\"]*\")?\)")
 SOURCE = re.compile(r"<(?:img|a)\b[^>]*\b(?:src|href)=\"([^\"]+)\"")
 ROLE = re.compile(r"\{doc\}`(?:[^`<]*<)?([^`<>]+)>?`")
 LITERAL = ("{code-block}", "{math}", "{toctree}", "{bibliography}", "{eval-rst}")
-DIRECTIVE = re.compile(r"^\s*[`:]{3,}\{(?:figure|image|include|literalinclude|plot)\} (\S+)", re.MULTILINE)
+DIRECTIVE = re.compile(
+    r"^\s*[`:]{3,}\{(?:figure|image|include|literalinclude|plot)\} (\S+)", re.MULTILINE
+)
 
 
 def without_code(text):
@@ -36,8 +40,9 @@ def without_code(text):
             closing.append((fence[1], hides))
         elif not (closing and closing[-1][1]):
             kept.append(line)
-    # Code in backticks, but not the text of roles such as {doc}`start`.
-    return re.sub(r"(?<![}`])(`+)(?!`).+?(?<!`)\1(?!`)", "", "\n".join(kept))
+    # Code in backticks goes, the text of roles such as {doc}`start` stays.
+    inline = re.compile(r"(\{[\w:-]+\}`[^`]+`)|(`+)(?!`).+?(?<!`)\2(?!`)")
+    return inline.sub(lambda found: found[1] or "", "\n".join(kept))
 
 
 def anchors(text):
