@@ -40,12 +40,9 @@ images.forEach((image) => { image.loading = "eager"; });
 return images.filter((image) => !(image.complete && image.naturalWidth > 0)).map((i) => i.src);
 """
 OVERFLOW = """
-const wide = document.documentElement.clientWidth;
-if (document.documentElement.scrollWidth <= wide + 1) return [];
-return [...document.querySelectorAll("body *")]
-  .filter((e) => e.getBoundingClientRect().right > wide + 1).slice(0, 5)
-  .map((e) => `${e.tagName}.${e.className}: ${e.textContent.trim().slice(0, 40)}`)
-  .concat(["overflow"]);
+const boxes = document.querySelectorAll("html, .bd-main, .bd-content, .bd-article-container");
+return [...boxes].filter((e) => e.scrollWidth > e.clientWidth + 1)
+  .map((e) => `${e.tagName}.${e.className}: ${e.scrollWidth} > ${e.clientWidth}`);
 """
 DARK = """
 const item = document.querySelector('.theme-change-button[data-mode="dark"]');  // of a menu
