@@ -5,6 +5,7 @@ import io
 import os
 import shutil
 import textwrap
+import warnings
 
 import pytest
 
@@ -38,7 +39,8 @@ def run(block: Block, monkeypatch: pytest.MonkeyPatch) -> str:
     stdout = io.StringIO()
     code = compile("\n" * (block.line - 1) + textwrap.dedent(block.text), block.page, "exec")
     try:
-        with contextlib.redirect_stdout(stdout):
+        with contextlib.redirect_stdout(stdout), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of results that are legal but doubtful
             exec(code, {"__name__": "documentation"})
     except ImportError as error:
         missing = missing_module(error)
