@@ -55,7 +55,7 @@ def environment(tmp_path_factory):
         assert f"`src/liftcluster/{registry.relative_to(package).as_posix()}`" in TEXT
         path.write_text(path.read_text(encoding="utf-8") + "\n\n" + function, encoding="utf-8")
         edit(registry, "\nNeeds = ", f"\nfrom .{path.stem} import {name}\n\nNeeds = ")
-        edit(registry, "\n]\n", f"\n{line}]\n")
+        edit(registry, "\n]\n", f"\n{line.rstrip()},\n]\n")
         known = re.search(
             rf"^{literal} = Literal\[.*?^\]", names.read_text(), re.DOTALL | re.MULTILINE
         )
