@@ -1,26 +1,23 @@
-"""Create the images of the README: ``python docs/make_pictures.py``.
+"""Create the images of the README and the start page: ``python docs/make_pictures.py``.
 
 Needs the extra ``test``, Chromium and its driver. All data come with scikit-learn or liftcluster.
 """
 
 from __future__ import annotations
 
-import io
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import chdir, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-from PIL import Image, ImageOps
-from rich.console import Console
+from PIL import Image
 from selenium import webdriver
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_digits
 
 import liftcluster as lc
-from liftcluster.cli.demo import run_demo
 
 IMAGES = Path(__file__).parent / "images"
 WIDTH, HEIGHT = 1100, 2600
@@ -97,28 +94,6 @@ def make_report_image(folder: Path) -> None:
     )
 
 
-def make_demo_image(folder: Path) -> None:
-    """The output of the demo, and the report that it writes."""
-    page, printed = folder / "liftcluster-demo.html", folder / "printed.svg"
-    console = Console(record=True, width=96, file=io.StringIO(), force_terminal=True)
-    with chdir(folder):  # so that the printed path is the default one
-        run_demo(console, 0, Path(page.name))
-    console.save_svg(str(printed), title="liftcluster demo")
-    shots = []
-    for path, width in ((printed, 1100), (page, WIDTH)):
-        shot = path.with_suffix(".png")
-        with browser(width, 2050) as driver:
-            driver.get(path.as_uri())
-            driver.save_screenshot(str(shot))
-        shots.append(Image.open(shot).convert("RGB"))
-    shots[0] = shots[0].crop(ImageOps.invert(shots[0]).getbbox())  # without the white margin
-    both = side_by_side([shots[1], shots[0]])
-    save(
-        both.resize((both.width * 3 // 4, both.height * 3 // 4), Image.Resampling.LANCZOS),
-        "demo.png",
-    )
-
-
 def make_motivation_image() -> None:
     """Two clusterings equally far from a third by every measure of labels, but not in space."""
     data = lc.datasets.make_2d2c()
@@ -142,4 +117,3 @@ if __name__ == "__main__":
     make_motivation_image()
     with tempfile.TemporaryDirectory() as temporary:
         make_report_image(Path(temporary))
-        make_demo_image(Path(temporary))

@@ -19,7 +19,7 @@ Every table and figure of section 6 of Raman, Phillips and Venkatasubramanian, *
 Comparison and Consensus for Clusterings* (SDM 2011), and the figures it refers to, reproduced by
 
 ```sh
-python -m reproduction all --out docs --data FOLDER
+python -m reproduction all --out docs/evidence --data FOLDER
 ```
 
 with the paper's numbers for comparison. The program checks each testable statement of the paper

@@ -413,7 +413,7 @@ def test_the_page_holds_no_odd_text_and_no_path(run, tmp_path, monkeypatch):
     text = page.read_text(encoding="utf-8")
     for odd in ("nan", "None", "\\", "&", "{", "[[", str(tmp_path), "Clustering without"):
         assert odd not in text
-    assert "--json FILE --seeds 2 --page docs/consensus.md" in text
+    assert "--json FILE --seeds 2 --page docs/evidence/consensus.md" in text
     (picture,) = re.findall(r"\]\((.*?)\)", text)
     assert (tmp_path / picture).stat().st_size > 1000
 

@@ -163,7 +163,7 @@ def _command(parser: argparse.ArgumentParser, options: argparse.Namespace) -> st
         value = getattr(options, name)
         if value != parser.get_default(name):
             words += [f"--{name}", *(value if isinstance(value, list) else [str(value)])]
-    return shlex.join([*words, "--page", "docs/consensus.md"])
+    return shlex.join([*words, "--page", "docs/evidence/consensus.md"])
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -178,7 +178,7 @@ def _parser() -> argparse.ArgumentParser:
         help="folder of labelled CSV files (LIFTCLUSTER_DATA); without one, generated sets alone",
     )
     parser.add_argument("--json", type=Path, help="file of the scores, read and written")
-    parser.add_argument("--page", type=Path, help="Markdown page to write, docs/consensus.md")
+    parser.add_argument("--page", type=Path, help="Markdown page, docs/evidence/consensus.md")
     parser.add_argument("--half", choices=[*HALVES, "both"], default="both")
     parser.add_argument("--methods", nargs="+", help="rows to measure; default: all")
     parser.add_argument("--sets", default="*", help="pattern of names, such as 'real_table_*'")

@@ -1,4 +1,4 @@
-"""The page docs/consensus.md: what was measured and how, all tables, and pictures of the data."""
+"""The page docs/evidence/consensus.md: what was measured and how, tables, pictures of the data."""
 
 from __future__ import annotations
 
