@@ -88,6 +88,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "liftcluster"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}  # without it the theme reports an error in the console
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"index": [], "start": []}  # they have no pages below them
