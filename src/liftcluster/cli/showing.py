@@ -152,6 +152,8 @@ def show_choice(console: Console, found: Choice) -> None:
             "best" if i == found.position else "",
         )
     console.print(table)
+    if found.doubt is not None:
+        console.print(Text(visible(found.doubt)))
 
 
 def show_tree(console: Console, found: ResolutionTree) -> None:

@@ -29,10 +29,21 @@ def test_the_number_of_blobs_is_chosen(source):
     assert found.best == {"n_clusters": 4}
     assert found.stability.reference.k == 4
     assert found.curve[2] > 0.95
+    assert found.doubt is None
     assert found.curve.shape == (5,)
     low, high = found.intervals.T
     assert (low <= found.curve).all()
     assert (found.curve <= high).all()
+
+
+def test_a_setting_that_is_as_stable_without_clusters_is_doubted():
+    X = np.random.default_rng(0).uniform(size=(200, 2))
+    found = lc.choose(X, KMeans(n_init=3), {"n_clusters": [3, 4]}, n_replicates=8, rng=0)
+    reached = (found.stability.null >= found.stability.outcome.whole.mean()).sum()
+    assert reached > 0
+    assert found.doubt.startswith(f"{reached} of {len(found.stability.null)} data sets without")
+    assert str(found).splitlines()[-1] == found.doubt
+    assert "may be no clusters" in found._repr_html_()
 
 
 def test_all_settings_see_the_same_resamples_and_structureless_data():

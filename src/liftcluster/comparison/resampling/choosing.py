@@ -97,6 +97,22 @@ class Choice:
         return self.stabilities[self.position]
 
     @property
+    def doubt(self) -> str | None:
+        """A warning if data without clusters are as stable with the best setting, else None.
+
+        The curve says which setting is best, not whether there are clusters: k-means cuts a square
+        into the same four quarters again and again.
+        """
+        found = self.stability
+        reached = int((found.null >= found.outcome.whole.mean()).sum())
+        if not reached:
+            return None
+        return (
+            f"{reached} of {len(found.null)} data sets without clusters are as stable with "
+            f"{show(self.best)} (score {found.score:.2f}): these may be no clusters"
+        )
+
+    @property
     def stretches(self) -> list[list[Any]]:
         """Flat stretches: two or more settings in a row between which the curve varies little."""
         found, start = [], 0
@@ -150,7 +166,7 @@ class Choice:
             f"{row['n_clusters']} clusters"
             for i, row in enumerate(self.rows())
         ]
-        return "\n".join(lines)
+        return "\n".join(lines if self.doubt is None else [*lines, self.doubt])
 
     def __repr__(self) -> str:
         return f"Choice({show(self.best)}: {self.curve[self.position]:.2f})"
@@ -166,7 +182,8 @@ class Choice:
             )
             for row in self.rows()
         ]
-        return paragraph(f"best: {show(self.best)}", strong=True) + table(headings, rows)
+        doubt = "" if self.doubt is None else paragraph(self.doubt)
+        return paragraph(f"best: {show(self.best)}", strong=True) + table(headings, rows) + doubt
 
 
 @checked_keywords
