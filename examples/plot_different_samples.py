@@ -1,9 +1,10 @@
 """
-Clusterings of different points
-===============================
+Two years of customers: what changed, and is it more than chance?
+=================================================================
 
 The customers of two years are different people, so measures of labels cannot compare the two
-segmentations. Lifted measures only need clusters in the same space.
+segmentations. Lifted measures only need clusters in the same space. They say which segments
+changed, and ``drift`` tests whether two samples of one population would differ as much.
 """
 
 # %%
@@ -14,6 +15,7 @@ segmentations. Lifted measures only need clusters in the same space.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.cluster import KMeans
 
 import liftcluster as lc
 
@@ -60,3 +62,39 @@ plt.show()
 # %%
 # A and B correspond to P and Q; C was split into R and S. The names of the clusters and the sizes
 # of the samples do not matter.
+
+# %%
+# Is it more than chance?
+# -----------------------
+# Any two samples differ a little. ``drift`` clusters both samples, and both parts of random splits
+# of all customers together: if the two years were alike, they would differ as such parts do. It
+# needs the clusterer, because nobody can say from labels alone how far the boundaries of two
+# separate clusterings differ by chance. As a check, a third sample is drawn like the first one.
+
+again, _ = draw([[0, 0], [0, 4], [5, 0]], [90, 90, 120])
+kmeans = KMeans(3, n_init=5)
+tests = {
+    "the next year": lc.drift(X, Y, kmeans, n_splits=99, rng=0),
+    "another sample of the same year": lc.drift(X, again, kmeans, n_splits=99, rng=0),
+}
+
+fig, axes = plt.subplots(1, 2, figsize=(9, 3), sharex=True, layout="constrained")
+for ax, (name, test) in zip(axes, tests.items(), strict=True):
+    print(f"{name}: {test}")
+    ax.hist(test.null["lift_emd"], bins=20, color="#9aa2ae", label="random splits")
+    ax.axvline(test.values["lift_emd"], color="#D55E00", label="the two samples")
+    ax.set(title=f"{name}: p = {test.p_value:.2f}", xlabel="LiftEMD", ylabel="splits")
+    ax.title.set_fontsize(10)
+axes[0].legend()
+plt.show()
+
+# %%
+# Which segments changed
+# ----------------------
+# The clusterings that were tested, by k-means into three. R and S are now one cluster, which lies
+# in the place of C but is longer; the distance says how much.
+
+test = tests["the next year"]
+moves = lc.compare(test.a, test.b, X, Y=Y, measures=["lift_emd"], names=("before", "after"))
+for line in moves.summary():
+    print(line)

@@ -1,6 +1,6 @@
 """
-Clusterings of graphs
-=====================
+Compare clusterings of graphs by a kernel
+=========================================
 
 Clusterings of graphs can be compared with any kernel between graphs. Here it is the
 Weisfeiler-Lehman kernel of GraKeL, and the graphs are small: rings, chains and stars with a few
