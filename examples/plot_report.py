@@ -59,9 +59,8 @@ page
 found = lc.consensus(clusterings, 3, X, rng=0)
 D = lc.distance_matrix(clusterings, X)
 
-fig, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
-lc.plot.distances(D, names, ax=axes[0, 0])
-lc.plot.clusterings_map(D, names, ax=axes[0, 1])
-lc.plot.points(X, found, ax=axes[1, 0])
-lc.plot.composition(found, ax=axes[1, 1])
+lc.plot.distances(D, names)
+lc.plot.clusterings_map(D, names)
+lc.plot.points(X, found)
+lc.plot.composition(found)
 plt.show()
