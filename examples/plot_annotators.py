@@ -116,5 +116,5 @@ plt.show()
 
 # %%
 # The consensus is nearer to the truth than the best annotator. Its doubtful images lie between the
-# kinds, or nobody has seen them. Bees have a lower confidence than the other kinds: Eva's cluster of
+# kinds, or nobody has seen them. Bees have a lower confidence than other kinds: Eva's cluster of
 # bees and moths lies mostly among the moths, so that she disagrees with the consensus on all bees.

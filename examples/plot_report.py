@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as folder:
 # pictures below it follow; select points with a loop to list and save them; colour them by
 # ``cultivar``.
 
-page
+page  # noqa: B018
 
 # %%
 # The same as pictures
