@@ -29,7 +29,7 @@ positions = positions[np.linalg.norm(from_middle, axis=1) < 1.05]
 depth = np.linalg.norm((positions - positions.mean(axis=0)) / [12, 11], axis=1)
 which = np.digitize(depth, [0.35, 0.55, 0.7, 0.85])
 layers = np.array(["Granular", "Mitral", "Plexiform", "Glomerular", "Nerve"])[which]
-markers = 0.25 * rng.standard_normal((6, 300))
+markers = 0.13 * rng.standard_normal((6, 300))
 rates = 2 * np.exp(markers[which] + markers[which + 1])  # neighbours share a set of markers
 counts = rng.poisson(rates).astype(float)
 
@@ -87,5 +87,6 @@ for ax in axes:
 plt.show()
 
 # %%
-# The clusterings of gene expression are much closer to the annotated layers than the clustering of
-# positions. The confidence is low at spots that the clusterings assign to different layers.
+# The clusterings of gene expression are much closer to the layers than that of positions. k-means
+# joins the two inner layers and cuts the outermost one in two. The confidence is low at spots that
+# the clusterings assign to different layers.
