@@ -14,6 +14,7 @@ each cluster is like. The page is one file that needs no server and loads nothin
 # known about the wines is given as ``columns``: it is shown, and never used for distances.
 
 import tempfile
+import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -38,7 +39,7 @@ columns = wines.assign(cultivar=data.target_names[data.target])
 
 page = lc.make_report(clusterings, X, consensus=3, columns=columns, title="178 wines", rng=0)
 for sentence in page.summary:
-    print(sentence)
+    print(textwrap.fill(sentence, 90))
 
 with tempfile.TemporaryDirectory() as folder:
     page.save(Path(folder, "wines.html"))  # to send by mail
