@@ -39,7 +39,7 @@ for ax, (when, (points, labels)) in zip(axes, samples.items(), strict=True):
     for name in names[when]:
         ax.scatter(*points[labels == name].T, s=10, label=name)
     ax.set(title=f"{when}: {len(points)} customers", aspect="equal")
-    ax.legend(loc="upper right")
+    ax.legend(loc="upper right", ncols=2)
 plt.show()
 
 # %%
@@ -87,7 +87,7 @@ for ax, (name, test) in zip(axes, tests.items(), strict=True):
     ax.axvline(test.values["lift_emd"], color="#D55E00", label="the two samples")
     ax.set(title=f"{name}: p = {test.p_value:.2f}", xlabel="LiftEMD", ylabel="splits")
     ax.title.set_fontsize(10)
-axes[0].legend()
+axes[0].legend(loc="upper center")
 plt.show()
 
 # %%
