@@ -87,7 +87,7 @@ for ax, (name, test) in zip(axes, tests.items(), strict=True):
     ax.axvline(test.values["lift_emd"], color="#D55E00", label="the two samples")
     ax.set(title=f"{name}: p = {test.p_value:.2f}", xlabel="LiftEMD", ylabel="splits")
     ax.title.set_fontsize(10)
-axes[0].legend(loc="upper center")
+axes[1].legend(loc="upper right")
 plt.show()
 
 # %%
