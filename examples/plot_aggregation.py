@@ -1,6 +1,6 @@
 """
-Aggregation: a consensus that chooses its number of clusters
-============================================================
+Combine clusterings without choosing the number of clusters
+===========================================================
 
 Five clusterings of the same points, with four to eight clusters and each wrong in another place.
 Aggregation looks for the clustering that disagrees with them on the fewest pairs of points,

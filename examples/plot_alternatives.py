@@ -1,6 +1,6 @@
 """
-Several good clusterings of the same points
-===========================================
+Find several good clusterings of the same points
+================================================
 
 Four groups at the corners of a square can be divided in two by a vertical or by a horizontal line,
 and both are equally good. Partitions are drawn in proportion to their quality, and a few of them

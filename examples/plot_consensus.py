@@ -1,6 +1,6 @@
 """
-A consensus of several clusterings
-==================================
+Combine several clusterings into one
+====================================
 
 Several clusterings of the iris data disagree about the boundaries between clusters. A consensus
 combines them, with a confidence for every point.

@@ -1,6 +1,6 @@
 """
-Where two clusterings differ, point by point
-============================================
+Which points do two clusterings treat differently?
+==================================================
 
 A distance between clusterings is one number. Element-centric similarity has one for each point:
 how much the clusters around it are the same, from 1 where both clusterings surround it with the

@@ -1,6 +1,6 @@
 """
-Clusterings of graphs
-=====================
+Compare clusterings of graphs by a kernel
+=========================================
 
 Clusterings of graphs can be compared with any kernel between graphs. Here it is the
 Weisfeiler-Lehman kernel of GraKeL, and the graphs are small: rings, chains and stars with a few
@@ -24,7 +24,7 @@ import liftcluster as lc
 rng = np.random.default_rng(0)
 
 
-def make_graph(kind, size):
+def make_edges(kind, size):
     if kind == "ring":
         edges = {(i, (i + 1) % size) for i in range(size)}
     elif kind == "chain":
@@ -34,6 +34,10 @@ def make_graph(kind, size):
     for _ in range(rng.integers(0, 3)):  # some extra edges
         a, b = sorted(int(i) for i in rng.choice(size, 2, replace=False))
         edges.add((a, b))
+    return edges
+
+
+def make_graph(edges, size):
     both_ways = edges | {(b, a) for a, b in edges}
     degrees = np.bincount([a for a, _ in both_ways], minlength=size)
     return Graph(dict.fromkeys(both_ways, 1.0), node_labels=dict(enumerate(degrees.tolist())))
@@ -41,9 +45,23 @@ def make_graph(kind, size):
 
 kinds = np.repeat(["ring", "chain", "star"], 20)
 sizes = rng.integers(6, 15, len(kinds))
-graphs = [make_graph(kind, int(size)) for kind, size in zip(kinds, sizes, strict=True)]
+edges = [make_edges(kind, int(size)) for kind, size in zip(kinds, sizes, strict=True)]
+graphs = [make_graph(pairs, int(size)) for pairs, size in zip(edges, sizes, strict=True)]
 kernel = WeisfeilerLehman(n_iter=3, base_graph_kernel=VertexHistogram, normalize=True)
 K = kernel.fit_transform(graphs)
+
+fig, axes = plt.subplots(1, 6, figsize=(10, 1.9), layout="constrained")
+for ax, i in zip(axes, (0, 1, 20, 21, 40, 41), strict=True):
+    angles = np.linspace(0, 2 * np.pi, sizes[i], endpoint=False)
+    x, y = np.cos(angles), np.sin(angles)
+    if kinds[i] == "star":
+        x[0] = y[0] = 0  # the first node in the middle
+    for a, b in edges[i]:
+        ax.plot(x[[a, b]], y[[a, b]], color="#9aa2ae")
+    ax.scatter(x, y, s=25, color="#0072B2", zorder=2)
+    ax.set(title=kinds[i], aspect="equal")
+    ax.axis("off")
+plt.show()
 
 # %%
 # Three clusterings

@@ -1,6 +1,6 @@
 """
-Comparing soft clusterings
-==========================
+Compare soft clusterings without rounding them
+==============================================
 
 A Gaussian mixture gives the membership of each point in each cluster. Rounding memberships to
 labels before a comparison loses information; liftcluster compares the memberships directly.

@@ -1,19 +1,17 @@
 """
-Spatial transcriptomics: layers of a tissue
-===========================================
+Compare spatial domains of a tissue with its layers
+===================================================
 
-In spatial transcriptomics every spot has a position and an expression profile, and each method
-finds its own spatial domains. This example compares clusterings of the mouse olfactory bulb with
-its annotated layers; if the data are not available, it uses a synthetic tissue of the same shape.
+In spatial transcriptomics every spot of a tissue has a position and an expression profile, and each
+method finds its own spatial domains. This example compares such domains with annotated layers by
+where they are in the tissue, shows where they differ, and combines them.
 """
 
 # %%
 # The tissue
 # ----------
-# For the real data, set LIFTCLUSTER_DATA to the folder of data sets (Ståhl et al., Science 2016).
-
-import os
-from pathlib import Path
+# A generated tissue with five concentric layers, like those of the olfactory bulb. Neighbouring
+# layers share some of their marker genes, so that their spots are easily confused.
 
 import anndata
 import matplotlib.pyplot as plt
@@ -24,20 +22,16 @@ from sklearn.decomposition import PCA
 
 import liftcluster as lc
 
-folder = Path(os.environ.get("LIFTCLUSTER_DATA", "missing")) / "single_cell_spatial"
-if folder.is_dir():
-    spots = pd.read_csv(folder / "mob_spots.csv.gz")
-    positions, layers = spots[["x", "y"]].to_numpy(), spots["class"].str[3:].to_numpy()
-    with np.load(folder / "mob_counts.npz") as file:
-        counts = file["counts"].astype(float)
-else:
-    rng = np.random.default_rng(0)
-    positions = np.array([(x, y) for x in range(17) for y in range(16)], dtype=float)
-    depth = np.linalg.norm((positions - positions.mean(axis=0)) / [8, 8], axis=1)
-    which = np.digitize(depth, [0.4, 0.65, 0.85, 1.05])
-    layers = np.array(["Granular", "Mitral", "Plexiform", "Glomerular", "Nerve"])[which]
-    rates = 2 * np.exp(0.2 * rng.standard_normal((5, 300)))
-    counts = rng.poisson(rates[which]).astype(float)
+rng = np.random.default_rng(0)
+positions = np.array([(x, y) for x in range(24) for y in range(22)], dtype=float)
+from_middle = (positions - positions.mean(axis=0)) / [12, 11]
+positions = positions[np.linalg.norm(from_middle, axis=1) < 1.05]
+depth = np.linalg.norm((positions - positions.mean(axis=0)) / [12, 11], axis=1)
+which = np.digitize(depth, [0.35, 0.55, 0.7, 0.85])
+layers = np.array(["Granular", "Mitral", "Plexiform", "Glomerular", "Nerve"])[which]
+markers = 0.13 * rng.standard_normal((6, 300))
+rates = 2 * np.exp(markers[which] + markers[which + 1])  # neighbours share a set of markers
+counts = rng.poisson(rates).astype(float)
 
 profiles = np.log1p(1e4 * counts / counts.sum(axis=1, keepdims=True))
 tissue = anndata.AnnData(
@@ -93,5 +87,6 @@ for ax in axes:
 plt.show()
 
 # %%
-# The clusterings of gene expression are much closer to the annotated layers than the clustering of
-# positions. The confidence is low at spots that the clusterings assign to different layers.
+# The clusterings of gene expression are much closer to the layers than that of positions. k-means
+# joins the two inner layers and cuts the outermost one in two. The confidence is low at spots that
+# the clusterings assign to different layers.

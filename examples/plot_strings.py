@@ -1,6 +1,6 @@
 """
-Clusterings of strings
-======================
+Compare clusterings of words by a kernel
+========================================
 
 Points need no coordinates: a kernel is sufficient. Here words are compared by their common letter
 pairs and triples (a spectrum kernel), and a clustering by spelling is compared with two others.
