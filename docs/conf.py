@@ -27,7 +27,8 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinxcontrib.bibtex",
-    "mathml",  # in _ext/
+    "mathml",  # this and the next are in _ext/
+    "llms",
 ]
 exclude_patterns = ["_build", "gallery/*.ipynb", "sg_execution_times.rst", "gallery/sg_*"]
 templates_path = ["_templates"]

@@ -1,12 +1,17 @@
 """Text for language models: llms.txt lists the pages, llms-full.txt has all of them as plain text.
 
-`python _ext/llms.py _build/text _build/html`, after both were built.
+`python _ext/llms.py _build/text _build/html`, after both were built; as an extension of Sphinx it
+replaces the pictures of examples, which the text builder does not know.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx_gallery.directives import imgsgnode
 
 INTRODUCTION = """# liftcluster
 
@@ -39,6 +44,17 @@ def write(text: Path, site: Path) -> None:
         full.append(f"<!-- {address} -->\n\n{content}")
     (site / "llms.txt").write_text("\n".join(lines) + "\n")
     (site / "llms-full.txt").write_text("\n\n".join(full))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("doctree-resolved", _name_pictures)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _name_pictures(app: Sphinx, doctree: nodes.document, name: str) -> None:
+    if app.builder.format == "text":
+        for picture in list(doctree.findall(imgsgnode)):
+            picture.replace_self(nodes.paragraph("", f"[picture: {picture['alt']}]"))
 
 
 def _order(path: Path) -> tuple[int, str]:
