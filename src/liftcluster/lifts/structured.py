@@ -71,14 +71,20 @@ class StructuredLift(TrigonometricLift):
     @cached_property
     def frequencies(self) -> FloatArray:  # type: ignore[override]
         """(M, d) matrix of the fast transform, for devices, which are best at matrix products."""
-        return np.asarray(self.phases(np.eye(self.d)).T)
+        return self._directions * (self.lengths / self.padded**1.5)[:, None]
 
     def factored(self) -> tuple[FloatArray, FloatArray]:
         """Directions of whole numbers; up to 1,024 dimensions float16 holds them exactly."""
+        whole = self._directions.astype(np.int64)
+        common = max(int(np.gcd.reduce(whole, axis=None)), 1)
+        return self._directions / np.float64(common), self.lengths * (common / self.padded**1.5)
+
+    @cached_property
+    def _directions(self) -> Array:
+        """(M, d) of length p^1.5: whole numbers, which float32 holds exactly up to 2²⁴."""
+        dtype = np.float32 if self.padded <= 2**16 else np.float64
         ones = replace(self, lengths=np.full(len(self.lengths), self.padded**1.5))
-        whole = ones.frequencies
-        common = max(int(np.gcd.reduce(whole.astype(np.int64), axis=None)), 1)
-        return whole / common, self.lengths * (common / self.padded**1.5)
+        return np.ascontiguousarray(ones.phases(np.eye(self.d, dtype=dtype)).T)
 
     def phases(self, U: Array) -> Array:
         n, p, M = len(U), self.padded, len(self.lengths)
