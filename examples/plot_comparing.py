@@ -41,21 +41,16 @@ for name in near:
 # %%
 # Where they differ
 # -----------------
-# The witness function is close to zero where nothing changed, and large where the clusterings
-# differ. Half of the default bandwidth, which is the median distance between points, makes it
-# sharper.
+# Each point has a cluster in both clusterings. ``point_distances`` is the distance between these
+# two: small where they are in the same place, large where the clusterings differ.
 
-sharper = {
-    name: lc.compare(data.reference, labels, data.X, measures=["lift_emd"], bandwidth="median/2")
-    for name, labels in [("near", data.first), ("far", data.second)]
-}
-top = max(found.witness().max() for found in sharper.values())
-
+top = max(near.point_distances.max(), far.point_distances.max())
 fig, axes = plt.subplots(1, 2, figsize=(9, 2.6), sharex=True, sharey=True, layout="constrained")
-for ax, (name, found) in zip(axes, sharper.items(), strict=True):
-    dots = ax.scatter(*data.X.T, c=found.witness(), cmap="cividis", vmin=0, vmax=top, s=25)
+for ax, (name, found) in zip(axes, {"near": near, "far": far}.items(), strict=True):
+    values = found.point_distances
+    dots = ax.scatter(*data.X.T, c=values, cmap="cividis", vmin=0, vmax=top, s=25)
     ax.set(title=f"reference and {name}", aspect="equal")
-fig.colorbar(dots, ax=axes, label="witness")
+fig.colorbar(dots, ax=axes, label="distance of the clusters")
 plt.show()
 
 # %%

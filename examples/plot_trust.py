@@ -66,12 +66,13 @@ plt.show()
 # ------------------
 # ``choose`` compares numbers of clusters. It answers which number is best, *if there are clusters*;
 # for the cloud it names the quarters of the square. Whether there are any is what the clusters of
-# the best number say: all three are stable, or none is.
+# the best number say: all three are stable, or none is, of which ``doubt`` warns.
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.4), sharey=True, layout="constrained")
 for ax, (name, X) in zip(axes, samples.items(), strict=True):
     choice = lc.choose(X, KMeans(n_init=3), {"n_clusters": range(2, 7)}, rng=0)
     print(f"{name}: best {choice.best}; {choice.stability.summary()[1]}")
+    print(f"  doubt: {choice.doubt}")
     choice.plot(ax=ax)
     ax.set_title(name)
 plt.show()

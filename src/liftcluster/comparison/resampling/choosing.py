@@ -98,18 +98,16 @@ class Choice:
 
     @property
     def doubt(self) -> str | None:
-        """A warning if data without clusters are as stable with the best setting, else None.
+        """A warning if no cluster of the best setting is stable above data without clusters.
 
         The curve says which setting is best, not whether there are clusters: k-means cuts a square
-        into the same four quarters again and again.
+        into the same four quarters again and again. None if some cluster is stable.
         """
-        found = self.stability
-        reached = int((found.null >= found.outcome.whole.mean()).sum())
-        if not reached:
+        if any(row["verdict"] == "stable" for row in self.stability.rows()):
             return None
         return (
-            f"{reached} of {len(found.null)} data sets without clusters are as stable with "
-            f"{show(self.best)} (score {found.score:.2f}): these may be no clusters"
+            f"with {show(self.best)} no cluster is more stable than in data without clusters: "
+            "there may be none"
         )
 
     @property
