@@ -94,8 +94,7 @@ def test_interrupted_long_command_stops_at_once_and_leaves_no_partial_file(
 WRITERS = {
     "table": "write_columns(sys.argv[1], {'label': np.arange(3 * 10**6)})",
     "packed table": "write_columns(sys.argv[1], {'label': np.arange(10**6)})",
-    "page": "pair = {'flows': [], 'moves': [], 'left_out': {}, 'witness': None}\n"
-    "data = {'measures': {}, 'pairs': [pair], 'x': 'long ' * 10**7}\n"
+    "page": "data = {'measures': {}, 'pairs': [], 'x': 'long ' * 10**7}\n"
     "Report('t', [['s']], data).save(sys.argv[1])",
     "representation": "write_npz(sys.argv[1], {}, {'x': np.zeros(10**9)})",
 }
