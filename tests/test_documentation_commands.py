@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from liftcluster.cli import main
-from support.documentation import PAGES, ROOT, blocks_of
+from support.documentation import PAGES, ROOT, blocks_of, rounded
 
 BLOCKS = [
     block
@@ -43,4 +43,5 @@ def test_commands_print_the_shown_output(block, tmp_path, monkeypatch, capsys):
 
 def words(text):
     """Lines without differences of white space and empty lines."""
-    return [line for line in (" ".join(line.split()) for line in text.splitlines()) if line]
+    lines = rounded(text).splitlines()
+    return [line for line in (" ".join(line.split()) for line in lines) if line]

@@ -32,6 +32,11 @@ def blocks_of(path: Path) -> list[Block]:
     return _blocks(path.read_text(encoding="utf-8").splitlines(), name_of(path), 1)
 
 
+def rounded(text: str) -> str:
+    """Numbers with all of their digits to nine: the last ones depend on the processor."""
+    return re.sub(r"\d+\.\d{10,}(e[+-]?\d+)?", lambda found: f"{float(found[0]):.9g}", text)
+
+
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
