@@ -48,7 +48,7 @@ def points_of(adata: Any, use_rep: str | None) -> tuple[Array, str]:
             f"use_rep={use_rep!r} is not in .obsm;{_did_you_mean(use_rep, keys)} it must be one of "
             f"{quoted(keys)}"
         )
-    block = adata.X[:] if use_rep == "X" else adata.obsm[use_rep]
+    block = _in_memory(adata.X) if use_rep == "X" else adata.obsm[use_rep]
     if hasattr(block, "toarray"):
         check_memory(
             2 * block.dtype.itemsize * math.prod(block.shape),
@@ -56,6 +56,11 @@ def points_of(adata: Any, use_rep: str | None) -> tuple[Array, str]:
             'use principal components: use_rep="X_pca" (scanpy.pp.pca computes it)',
         )
     return np.asarray(block.toarray() if hasattr(block, "toarray") else block), use_rep
+
+
+def _in_memory(block: Any) -> Any:
+    """A matrix that may be in a file; anndata 0.10 cannot slice all of a sparse one there."""
+    return block.to_memory() if hasattr(block, "to_memory") else block[:]
 
 
 def view_of(adata: Any, basis: str | None) -> Any:
