@@ -97,7 +97,8 @@ def _read(
 def _block(data: Any, name: str, max_bytes: int) -> Any:
     if name == "X":
         _check_size(8 * data.n_obs * data.n_vars, max_bytes)
-        block = data.X[:]
+        X = data.X  # anndata 0.10 cannot slice all of a sparse matrix in a file
+        block = X.to_memory() if hasattr(X, "to_memory") else X[:]
     elif name in data.obsm:
         block = data.obsm[name]
         _check_size(8 * int(np.prod(block.shape)), max_bytes)
