@@ -193,6 +193,16 @@ def test_more_clusters_than_colours_get_other_markers():
     assert "and 5 more" in ax.get_legend().get_title().get_text()
 
 
+def test_points_in_no_cluster_of_one_clustering_are_grey():
+    noisy = np.where(np.arange(len(X)) % 5 == 0, -1, np.arange(len(X)) % 3)
+    found = lc.compare(noisy, np.arange(len(X)) % 2, X, measures="lift_emd")
+    ax = drawn(lc.plot.points(X, found, view=X[:, :2]))
+    grey, coloured = ax.collections
+    np.testing.assert_array_equal(grey.get_offsets(), X[noisy < 0, :2])
+    assert len(coloured.get_offsets()) == (noisy >= 0).sum()
+    assert coloured.get_clim() == (0, np.nanmax(found.point_distances))
+
+
 def test_points_are_coloured_by_consensus_confidence_and_differences(found, combined):
     ax = drawn(lc.plot.points(X, combined))
     assert len(ax.collections) == 3
