@@ -10,7 +10,8 @@ import pytest
 
 import liftcluster as lc
 from liftcluster._util import arrays
-from liftcluster.lifts._gpu import columns, fused
+from liftcluster.lifts import trigonometric
+from liftcluster.lifts._gpu import columns, fused, running
 from liftcluster.lifts._gpu.device import memberships_on
 from liftcluster.lifts.structured import draw_structured_lift
 from liftcluster.partitions.stack import Stack
@@ -26,10 +27,10 @@ def rng():
 def kernels(monkeypatch):
     need_triton()
     monkeypatch.setattr(arrays, "_MAIN_MEMORY", ())
-    monkeypatch.setattr(fused, "has_tensor_cores", lambda X: True)
+    monkeypatch.setattr(running, "has_tensor_cores", lambda X: True)
     monkeypatch.setattr(fused, "_FAST_CHUNK", 512)
     monkeypatch.setattr(fused, "_PRECISE_CHUNK", 256)
-    monkeypatch.setattr(fused, "_failed", set())
+    monkeypatch.setattr(running, "_failed", set())
 
 
 @pytest.fixture
@@ -44,9 +45,9 @@ def modes(kernels, monkeypatch):
     """The precision of each pass of the kernel over the points."""
     found, sums = [], fused.FusedFeatures._sums
 
-    def record(self, X, members, *, precise):
+    def record(self, X, members, *, precise, **options):
         found.append("precise" if precise else "fast")
-        return sums(self, X, members, precise=precise)
+        return sums(self, X, members, precise=precise, **options)
 
     monkeypatch.setattr(fused.FusedFeatures, "_sums", record)
     return found
@@ -86,7 +87,7 @@ def test_precise_sums_agree_with_double_precision(kernels, rng, case):
     stack = some_partitions(rng, 700, sizes, noise)
     got, expected = single.sums(on_torch(X), stack), double.sums(X, stack)
     assert np.linalg.norm(got - expected) < 1e-6 * np.linalg.norm(expected)  # of float32
-    assert not fused._failed
+    assert not running._failed
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -154,7 +155,39 @@ def test_scores_and_assignments_agree_with_double_precision(kernels, rng, case):
     scores = double.scores(X, V)
     found = arrays.to_numpy(single.assign(on_torch(X), V))
     assert (scores.max(axis=1) - scores[np.arange(300), found]).max() < 1e-4  # of float16
-    assert not fused._failed
+    assert not running._failed
+
+
+def test_device_begins_with_the_points_before_labels_are_read(fast, rng, monkeypatch):
+    X = rng.normal(size=(700, 3)).astype(np.float32)
+    stack = some_partitions(rng, 700, [3])
+    single, double = lifts(X, lc.Fourier(20), 2.0)
+    order, source = [], fused.FusedFeatures._source
+
+    def record(self, X, *rest):
+        order.append("points")
+        return source(self, X, *rest)
+
+    def memberships(X, R):
+        order.append("labels")
+        return memberships_on(X, R)
+
+    monkeypatch.setattr(fused.FusedFeatures, "_source", record)
+    monkeypatch.setattr(trigonometric, "memberships_on", memberships)
+    np.testing.assert_allclose(single.sums(on_torch(X), stack), double.sums(X, stack), atol=0.1)
+    assert order == ["points", "labels"]
+
+
+@pytest.mark.parametrize("n_clusters", [3, 70, 150])
+def test_sums_of_many_chunks_are_added_by_another_kernel(kernels, rng, monkeypatch, n_clusters):
+    X = rng.normal(size=(1500, 4)).astype(np.float32)
+    stack = some_partitions(rng, 1500, [n_clusters, 4])
+    single, double = lifts(X, lc.Fourier(21), 2.0)
+    at_once = single.sums(on_torch(X), stack)
+    monkeypatch.setattr(fused, "_ADDED_AT_ONCE", 1)
+    in_two_steps = single.sums(on_torch(X), stack)
+    np.testing.assert_allclose(in_two_steps, at_once, atol=1e-10)  # float32 sums of 1500 in float64
+    np.testing.assert_allclose(at_once, double.sums(X, stack), atol=1e-4)
 
 
 def test_batches_fit_the_memory_and_change_nothing(kernels, rng, monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 
 import liftcluster as lc
 from liftcluster._util import arrays
-from liftcluster.lifts._gpu import device, fused, landmarks
+from liftcluster.lifts._gpu import device, landmarks, running
 from liftcluster.partitions.stack import Stack
 from support.devices import need_triton, on_torch
 
@@ -18,8 +18,8 @@ def calls(monkeypatch):
     """The names of the methods that were called; in the interpreter, with few points in a chunk."""
     need_triton()
     monkeypatch.setattr(arrays, "_MAIN_MEMORY", ())
-    monkeypatch.setattr(fused, "has_tensor_cores", lambda X: True)
-    monkeypatch.setattr(fused, "_failed", set())
+    monkeypatch.setattr(running, "has_tensor_cores", lambda X: True)
+    monkeypatch.setattr(running, "_failed", set())
     monkeypatch.setattr(landmarks, "_CHUNK", (64, 128))
     found = []
     for name in ("sums", "scores"):
@@ -143,7 +143,7 @@ def test_failing_kernel_leaves_those_of_features_in_use(calls, monkeypatch):
         sums = lift.sums(on_torch(X), R)
     np.testing.assert_allclose(sums, lift.sums(X, R), atol=1e-9)
     lift.sums(on_torch(X), R)  # and no second warning
-    assert fused.can_use_kernels_for(on_torch(X))
+    assert running.can_use_kernels_for(on_torch(X))
 
 
 def test_consensus_by_landmarks_is_the_same_on_a_device(calls):

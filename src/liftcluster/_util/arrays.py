@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -55,9 +56,13 @@ def has_tensor_cores(array: Any) -> bool:
     """Whether a torch array is on an NVIDIA GPU of compute capability 8.0 (2020) or higher."""
     if not (is_torch_array(array) and array.is_cuda):
         return False
+    return _is_capable(array.device)
+
+
+@cache
+def _is_capable(device: Any) -> bool:
     torch = sys.modules["torch"]
-    capable = torch.cuda.get_device_capability(array.device) >= (8, 0)
-    return bool(torch.version.cuda is not None and capable)
+    return torch.version.cuda is not None and torch.cuda.get_device_capability(device) >= (8, 0)
 
 
 def from_device(array: Any) -> Any:
@@ -149,9 +154,13 @@ def to_numpy(array: Any, name: str = "array") -> Array:
 
 
 def fetch(array: Any) -> Array:
-    """An array on a device as a NumPy array, by way of page-locked memory, which is faster."""
+    """An array as a NumPy array that can be written to, by way of page-locked memory if possible.
+
+    Transfers from a device to page-locked memory are faster.
+    """
     if not (is_torch_array(array) and array.is_cuda and array.nbytes <= _PAGE_LOCKED):
-        return to_numpy(array)
+        found = to_numpy(array)
+        return found if found.flags.writeable else found.copy()
     torch = sys.modules["torch"]
     found = torch.empty(array.shape, dtype=array.dtype, pin_memory=True)
     found.copy_(array.detach(), non_blocking=True)

@@ -18,8 +18,8 @@ from ..kernels.kernel import kernel_from_state
 from ..kernels.shift_invariant import Gaussian, Kernel, ShiftInvariant
 from ..partitions.stack import Rows, as_rows
 from ._gpu.device import memberships_on
-from ._gpu.fused import try_fused
-from ._gpu.landmarks import SIMILARITIES, FusedSimilarities, can_fuse
+from ._gpu.landmarks import FusedSimilarities, can_fuse
+from ._gpu.running import SIMILARITIES, try_fused
 from ._native import warn_if_missing
 from .base import Answer, FeatureLift, LiftedPoints, as_vectors, sums_of_many
 from .exact import gram_factor

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 import numpy as np
@@ -138,9 +138,9 @@ class TrigonometricLift(FeatureLift):
         return super().sums(points, R) if sums is None else sums
 
     def device_sums(self, X: Any, R: Any) -> FloatArray:
-        members = memberships_on(X, R)
-        sums = self._on_device(X, lambda device: device.sums(X, members))
-        return members.scale(self._of_pairs(sums))
+        memberships = cache(partial(memberships_on, X, R))
+        sums = self._on_device(X, lambda device: device.sums(X, memberships))
+        return memberships().scale(self._of_pairs(sums))
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
         sums = self._by_native_kernels(X, lambda native: map_sums(native, X, R))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._util.arrays import (
+    fetch,
     has_tensor_cores,
     namespace,
     on_device,
@@ -38,16 +39,13 @@ def encode_on_device(labels: Sequence[Any]) -> list[DeviceLabels] | None:
     """
     if not labels or not all(map(on_device, labels)):
         return None
-    kinds = {(a.dtype, a.shape, str(a.device)) for a in labels}
-    xp = namespace(labels[0])
-    if (
-        len(kinds) > 1
-        or labels[0].ndim != 1
-        or not labels[0].shape[0]
-        or not hasattr(xp, "bincount")
-    ):
+    first, xp = labels[0], namespace(labels[0])
+    kind = first.dtype, first.shape, first.device
+    if any((a.dtype, a.shape, a.device) != kind for a in labels):
         return None
-    if labels[0].dtype not in (xp.int8, xp.int16, xp.int32, xp.int64, xp.uint8):
+    if first.ndim != 1 or not first.shape[0] or not hasattr(xp, "bincount"):
+        return None
+    if first.dtype not in (xp.int8, xp.int16, xp.int32, xp.int64, xp.uint8):
         return None
     L = xp.stack(list(labels))
     found = _encode_small(L) if has_tensor_cores(L) and _kernel() is not None else None
@@ -61,18 +59,20 @@ def _encode_small(L: Any) -> list[DeviceLabels] | None:
     counts = xp.zeros((m, _SMALL), dtype=xp.int32, device=L.device)
     grid = (-(-n // _BLOCK), m)
     _kernel()[grid](L, codes, counts, n, VALUES=_SMALL, BLOCK=_BLOCK, num_warps=8)
-    found = to_numpy(counts)
+    found = fetch(counts)
     if found[:, -1].any():
         return None
-    return [_from_labels(own, count[1:]) for own, count in zip(codes, found, strict=True)]
-
-
-def _from_labels(labels: Any, counts: IntArray) -> DeviceLabels:
-    """The partition from labels as int8 and the numbers of the labels 0, 1, …"""
-    k = int(np.count_nonzero(counts))
-    if k and counts[:k].all():  # no label is missing, so that labels are codes
-        return DeviceLabels(labels, tuple(range(k)), counts[:k])
-    return _partition(namespace(labels).astype(labels, namespace(labels).int64), 0, counts)
+    present = found[:, 1:] > 0
+    ks = present.sum(axis=1).tolist()
+    # Labels are codes where none of 0, 1, … is missing.
+    complete = present.argmin(axis=1).tolist() == ks and all(ks)
+    found = found[:, 1:]
+    if complete:
+        names = {k: tuple(range(k)) for k in set(ks)}
+        parts = zip(codes, ks, found, strict=True)
+        return [DeviceLabels(own, names[k], count[:k]) for own, k, count in parts]
+    wide = xp.astype(codes, xp.int64)
+    return [_partition(own, 0, count) for own, count in zip(wide, found, strict=True)]
 
 
 def _encode(L: Any) -> list[DeviceLabels] | None:

@@ -254,9 +254,12 @@ class DevicePartition(Partition):
         vars(self).update(
             device_codes=labels.codes,
             names=labels.names,
-            weights=constant_array(1.0, int(labels.codes.shape[0])),
             cluster_weights=read_only(labels.counts.astype(np.float64)),
         )
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        return constant_array(1.0, self.n)
 
     @cached_property
     def assignment(self) -> IntArray:

@@ -11,7 +11,8 @@ import numpy as np
 from ..._util.arrays import namespace, send, without_gradients
 from ..._util.typing import FloatArray
 from .device import Members, row_blocks_on, row_units
-from .fused import FusedFeatures, can_use_kernels_for, try_fused
+from .fused import FusedFeatures
+from .running import can_use_kernels_for, try_fused
 
 
 class DeviceFeatures:
@@ -88,14 +89,17 @@ class DeviceFeatures:
         xp, T = namespace(X), self.phases(X)
         return xp.concat([xp.cos(T), xp.sin(T)], axis=1)
 
-    def sums(self, X: Any, members: Members) -> Any:
-        """Rᵀφ(X), (s, 2M) on the device, without concatenating cosines and sines."""
+    def sums(self, X: Any, memberships: Callable[[], Members]) -> Any:
+        """Rᵀφ(X), (s, 2M) on the device or in main memory.
+
+        Memberships are asked for when the device is at work on the points, where it can be.
+        """
         fused, xp = self._fused, namespace(X)
         if fused is not None:
-            total = self._try(lambda: fused.sums(without_gradients(X), members))
+            total = self._try(lambda: fused.sums(without_gradients(X), memberships))
             if total is not None:
                 return total
-        total = 0.0
+        members, total = memberships(), 0.0
         for rows in row_blocks_on(X, self.n_phases):
             T = self.phases(X[rows, ...])
             M = members.transposed(rows, T)

@@ -13,17 +13,17 @@ where the fast ones would be off by more than a tenth of what random features ar
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..._util.arrays import has_tensor_cores, namespace, send
+from ..._util.arrays import fetch, namespace, send
 from ..._util.typing import FloatArray
-from ..._util.warning import warn
 from .columns import Columns, lay_out
+from .running import Unfit, triton_kernels
 
 if TYPE_CHECKING:
     from .device import Members
@@ -37,15 +37,10 @@ _SCORED, _TILE = 128, 64  # points and vectors of one program
 # Points that are summed in float32, which the tensor cores truncate.
 _FAST_CHUNK, _PRECISE_CHUNK = 16384, 4096
 _BATCH_BYTES = 2**30  # of points, products and sums of chunks at a time
+_ADDED_AT_ONCE = 64  # sums of chunks; more are added up by a kernel of their own
+_FINISHED = 16  # phases of one program
 _FEW = 2**14  # points that are summed precisely in no time
 _ERROR, _TOLERATED = 2e-4, 1e-4
-FEATURES = "features"  # of these kernels where one fails
-
-_failed: set[str] = set()  # kernels that are not tried again
-
-
-class Unfit(Exception):
-    """The kernels do not apply."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,51 +109,67 @@ class FusedFeatures:
             W[: self.n_phases, i * step : i * step + self.d] = part
         return _Weights(send(W, self._high), step, len(parts), 1 if precise else -1)
 
-    def sums(self, X: Any, members: Members) -> tuple[Any, float]:
-        """(s, 2M) sums in float64 on the device, and the largest coordinate relative to the centre.
+    def sums(self, X: Any, memberships: Callable[[], Members]) -> tuple[FloatArray, float]:
+        """(s, 2M) sums in main memory, and the largest coordinate relative to the centre.
 
-        The latter is in bandwidths, infinite if a coordinate is not finite.
+        The latter is in bandwidths, infinite if a coordinate is not finite. Memberships are asked
+        for when the device is at work on the points.
         """
+        n, begun = len(X), self._begin(X)
+        members = memberships()
         check_memberships(members)
         counts = np.concatenate(members.counts)
-        if len(X) > _FEW and _ERROR / math.sqrt(max(counts.min(), 1.0)) < _TOLERATED:
-            unit = send(1 / np.sqrt(self.n_phases * counts), X)  # before the device is busy
-            sums, extent = self._sums(X, members, precise=False)
-            largest, error = self._look_at(sums, extent, len(X), unit)
-            if error < _TOLERATED or not math.isfinite(largest):
+        if n > _FEW and _ERROR / math.sqrt(max(counts.min(), 1.0)) < _TOLERATED:
+            sums, largest, squares = self._sums(X, members, precise=False, begun=begun)
+            if not math.isfinite(largest):
                 return sums, largest
-        sums, extent = self._sums(X, members, precise=True)
-        return sums, float(extent[0])
+            # The mean embedding of a cluster is as long as the mean of its features.
+            least = math.sqrt((np.vecdot(sums, sums) / counts).min() / self.n_phases)
+            error = _ERROR * (1 + math.sqrt(squares / n)) / least if least else math.inf
+            if error < _TOLERATED:
+                return sums, largest
+        del begun
+        sums, largest, _ = self._sums(X, members, precise=True)
+        return sums, largest
 
-    def _look_at(self, sums: Any, extent: Any, n: int, unit: Any) -> tuple[float, float]:
-        """The largest coordinate, and the error by rounding to float16 in the worst cluster."""
-        shortest = (sums.norm(dim=1) * unit).min()
-        largest, squares, least = namespace(sums).stack([*extent, shortest]).tolist()
-        radius = math.sqrt(squares / n)
-        return largest, _ERROR * (1 + radius) / least if least else math.inf
+    def _begin(self, X: Any) -> tuple[Any, Any] | None:
+        """The source of fast sums, where all points are likely to be one batch."""
+        n, weights = len(X), self._weights_for(False)
+        if not _FEW < n <= _BATCH_BYTES // self._bytes_of_source(weights):
+            return None
+        chunk = _chunk(weights, precise=False)
+        chunks = -(-n // chunk)
+        return self._source(X, weights, chunks * chunk, chunks, chunk)
 
-    def _sums(self, X: Any, members: Members, *, precise: bool) -> tuple[Any, Any]:
+    def _bytes_of_source(self, weights: _Weights) -> int:
+        """Of one point."""
+        return 2 * weights.width + (0 if weights.is_narrow else 4 * self.padded)
+
+    def _sums(
+        self, X: Any, members: Members, *, precise: bool, begun: tuple[Any, Any] | None = None
+    ) -> tuple[FloatArray, float, float]:
+        """Sums in main memory, the largest coordinate and the sum of squares, in bandwidths."""
         xp, kernels, weights, n = namespace(X), triton_kernels(), self._weights_for(precise), len(X)
         columns = lay_out(members.sizes, members.largest)
         if columns not in self._sent:
             arrays = columns.first, columns.bits, columns.expand
             self._sent[columns] = [send(array, X) for array in arrays]
         first, bits, expand = self._sent[columns]
-        labels = xp.stack(list(members.codes))
-        chunk = _PRECISE_CHUNK if precise or not weights.is_narrow else _FAST_CHUNK
+        labels = _one_matrix(members.codes)
+        chunk = _chunk(weights, precise)
         width = columns.tiles * columns.tile
-        held = 2 * weights.width + 4 * columns.words + 8 * self.padded * width // chunk
-        if not weights.is_narrow:
-            held += 4 * self.padded
+        held = self._bytes_of_source(weights) + 4 * columns.words + 8 * self.padded * width // chunk
         batch = max(_BATCH_BYTES // held // chunk, 1) * chunk
-        total = X.new_zeros((2 * self.padded, width), dtype=xp.float64)
-        extents = []
+        total, extents = None, []
         for start in range(0, n, batch):
             size = min(batch, n - start)
             chunks = -(-size // chunk)
-            source, extent = self._source(
-                X[start : start + size], weights, chunks * chunk, chunks, chunk
-            )
+            if begun is None or size < n:
+                begun = self._source(
+                    X[start : start + size], weights, chunks * chunk, chunks, chunk
+                )
+            source, extent = begun
+            begun = None
             extents.append(extent)
             words = X.new_empty((chunks * chunk, columns.words), dtype=xp.int32)
             kernels.pack_labels[(chunks * chunk // _ROWS,)](
@@ -193,11 +204,45 @@ class FusedFeatures:
                 num_warps=4,
                 **(_registers(weights, precise) if X.is_cuda else {}),
             )
+            if size == n and chunks <= _ADDED_AT_ONCE:
+                break
+            if total is None:
+                total = X.new_zeros((2 * self.padded, width), dtype=xp.float64)
             kernels.add_parts[(total.numel() // 128,)](
                 parts, total, chunks, total.numel(), ROWS=16, BLOCK=128, num_warps=8
             )
-        sums = (expand @ total.T).view(-1, 2, self.padded)[:, :, : self.n_phases]
-        return sums.reshape(len(sums), -1), _joined(extents)
+            parts, chunks = total, 1
+        return self._finish(parts, chunks, expand, _one(extents))
+
+    def _finish(
+        self, parts: Any, n_parts: int, expand: Any, extent: Any
+    ) -> tuple[FloatArray, float, float]:
+        """Sums of clusters and the extent of all points, in one transfer."""
+        s, width = expand.shape
+        out = expand.new_empty(s * 2 * self.n_phases + 2)
+        clusters = 64 if s <= 64 else 128
+        grid = (2 * self.padded // _FINISHED + 1, -(-s // clusters))
+        triton_kernels().finish_sums[grid](
+            parts,
+            expand,
+            extent,
+            out,
+            n_parts,
+            len(extent),
+            s,
+            self.n_phases,
+            self.padded,
+            WIDTH=width,
+            COLUMNS=32,
+            PARTS=8,
+            PHASES=_FINISHED,
+            CLUSTERS=clusters,
+            EXTENTS=1024,
+            num_warps=8,
+        )
+        found = fetch(out)
+        largest, squares = found[-2:].tolist()
+        return found[:-2].reshape(s, -1), largest, squares
 
     def _source(
         self, X: Any, weights: _Weights, rows: int, chunks: int = 1, chunk: int = 64
@@ -263,7 +308,7 @@ class FusedFeatures:
         vectors[0, :, : self.n_phases, :k] = pairs
         vectors[1, :, : self.n_phases, :k] = pairs - vectors[0, :, : self.n_phases, :k]
         sent_units = send(np.pad(units, (0, width - k)).astype(np.float32), X)
-        held = 2 * weights.width + 4 * width + (0 if weights.is_narrow else 4 * self.padded)
+        held = self._bytes_of_source(weights) + 4 * width
         batch = max(_BATCH_BYTES // held // _SCORED, 1) * _SCORED
         found, extents = [], []
         for start in range(0, n, batch):
@@ -295,28 +340,6 @@ class FusedFeatures:
         return _one(found), float(_joined(extents)[0])
 
 
-def can_use_kernels_for(X: Any, name: str = FEATURES) -> bool:
-    """Whether the kernels can be used for points on this device."""
-    return name not in _failed and has_tensor_cores(X) and triton_kernels() is not None
-
-
-def try_fused(function: Any, name: str = FEATURES) -> Any | None:
-    """What the function returns, or None, with a warning, where Triton fails."""
-    try:
-        return function()
-    except Unfit:
-        return None
-    except Exception as error:  # Triton raises many types
-        if "memory" not in str(error).lower():
-            _failed.add(name)
-        warn(
-            f"a Triton kernel failed ({type(error).__name__}: {error}); {name} are computed in "
-            "several steps instead",
-            RuntimeWarning,
-        )
-        return None
-
-
 def check_memberships(members: Members) -> None:
     """Raise Unfit unless memberships are labels of points of equal weight, and not too many."""
     hard = 0 < len(members.codes) <= _PARTITIONS and all(w is None for w in members.weights)
@@ -324,10 +347,25 @@ def check_memberships(members: Members) -> None:
         raise Unfit
 
 
+def _chunk(weights: _Weights, precise: bool) -> int:
+    """Number of points that are summed in float32."""
+    return _PRECISE_CHUNK if precise or not weights.is_narrow else _FAST_CHUNK
+
+
 def _registers(weights: _Weights, precise: bool) -> dict[str, int]:
     """Room for three programs on a multiprocessor, where the numbers of one fit."""
     fits = weights.is_narrow and weights.width <= 64 and not precise
     return {"maxnreg": 168} if fits else {}
+
+
+def _one_matrix(codes: tuple[Any, ...]) -> Any:
+    """(m, n) codes; without a copy where they are the rows of one array."""
+    whole, n = codes[0]._base, len(codes[0])
+    if whole is not None and whole.shape == (len(codes), n) and whole.is_contiguous():
+        rows = enumerate(codes)
+        if all(c._base is whole and c.storage_offset() == i * n for i, c in rows):
+            return whole
+    return namespace(codes[0]).stack(list(codes))
 
 
 def _joined(extents: list[Any]) -> Any:
@@ -339,13 +377,3 @@ def _joined(extents: list[Any]) -> Any:
 def _one(parts: list[Any]) -> Any:
     """The parts one after another."""
     return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=0)
-
-
-@cache
-def triton_kernels() -> Any:
-    """The module of kernels, or None without Triton."""
-    try:
-        from . import _triton
-    except ImportError:
-        return None
-    return _triton

@@ -13,13 +13,13 @@ import numpy as np
 from ..._util.arrays import namespace, send
 from ..._util.typing import FloatArray
 from .device import Members, row_blocks_on
-from .fused import can_use_kernels_for, check_memberships, triton_kernels
+from .fused import check_memberships
+from .running import SIMILARITIES, can_use_kernels_for, triton_kernels
 
-SIMILARITIES = "similarities"  # of these kernels where one fails
 _AXES = 128  # in more dimensions matrix products in steps are faster
 _BANDWIDTHS = 1e-100, 1e100  # whose squares float64 holds
-_POINTS, _LANDMARKS = 32, 32  # of one step of a sum
-_SCORED, _TILE = 64, 64  # points and vectors of one program
+_POINTS, _LANDMARKS = 32, 64  # of one step of a sum
+_SCORED, _NEAR, _TILE = 64, 32, 64  # points and vectors of one program, landmarks of a step
 _CHUNK = 1024, 16384  # points that one program sums, at least and at most
 _PARTS_BYTES = 2**29  # of sums of chunks at a time
 
@@ -57,7 +57,9 @@ class FusedSimilarities:
             # Triton chooses the layout of a product by the narrowest numbers that it comes from.
             codes = xp.astype(labels[:, rows], xp.int32).contiguous()
             parts = X.new_empty((chunks, tiles * tile, self.r), dtype=xp.float64)
-            triton_kernels().sum_similarities[(-(-self.r // _LANDMARKS), chunks, tiles)](
+            triton_kernels(SIMILARITIES).sum_similarities[
+                (-(-self.r // _LANDMARKS), chunks, tiles)
+            ](
                 X[rows],
                 self._landmarks,
                 self._exponent,
@@ -73,7 +75,7 @@ class FusedSimilarities:
                 CHUNK=chunk,
                 POINTS=_POINTS,
                 LANDMARKS=_LANDMARKS,
-                num_warps=tile // 16,
+                num_warps=4,
             )
             total = parts.sum(dim=0) + total
         return total[:s]
@@ -86,7 +88,7 @@ class FusedSimilarities:
         weights = X.new_zeros((self.r, columns), dtype=xp.float64)
         weights[:, :k] = send(V, X).T
         found = X.new_empty((len(X), columns), dtype=xp.float64)
-        triton_kernels().score_similarities[(-(-len(X) // _SCORED), columns // tile)](
+        triton_kernels(SIMILARITIES).score_similarities[(-(-len(X) // _SCORED), columns // tile)](
             X,
             self._landmarks,
             self._exponent,
@@ -98,7 +100,7 @@ class FusedSimilarities:
             COLUMNS=columns,
             TILE=tile,
             POINTS=_SCORED,
-            LANDMARKS=_LANDMARKS,
+            LANDMARKS=_NEAR,
             num_warps=4,
         )
         return found[:, :k]
