@@ -75,9 +75,9 @@ class StructuredLift(TrigonometricLift):
 
     def factored(self) -> tuple[FloatArray, FloatArray]:
         """Directions of whole numbers; up to 1,024 dimensions float16 holds them exactly."""
-        whole = self._directions.astype(np.int64)
-        common = max(int(np.gcd.reduce(whole, axis=None)), 1)
-        return self._directions / np.float64(common), self.lengths * (common / self.padded**1.5)
+        bits = int(np.bitwise_or.reduce(self._directions.astype(np.int64), axis=None))
+        common = max(bits & -bits, 1)  # the largest power of two that divides all of them
+        return self._directions / common, self.lengths * (common / self.padded**1.5)
 
     @cached_property
     def _directions(self) -> Array:

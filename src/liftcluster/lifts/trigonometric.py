@@ -187,7 +187,7 @@ class TrigonometricLift(FeatureLift):
         key = (str(X.device), str(X.dtype), np.dtype(dtype).name)
         if key not in self._device_features:
             self._device_features[key] = DeviceFeatures(
-                self.frequencies, self.kernel.scale, self.centre, X, dtype, self.factored
+                *self.factored(), self.kernel.scale, self.centre, X, dtype
             )
         return self._device_features[key].copy()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,26 +19,25 @@ from .running import can_use_kernels_for, try_fused
 class DeviceFeatures:
     """(cos t₁, …, cos t_M, sin t₁, …, sin t_M) of the phases t = ω·(x − centre), in one precision.
 
-    Frequencies and centre are transferred once. ``factored`` gives the frequencies as directions
-    of few bits and lengths, for the fused kernels. ``max_coordinate`` is the largest distance of a
-    coordinate from the centre so far; reading it waits for the device.
+    Frequencies are lengths times directions, which have few bits. They and the centre are
+    transferred once. ``max_coordinate`` is the largest distance of a coordinate from the centre so
+    far; reading it waits for the device.
     """
 
     def __init__(
         self,
-        frequencies: FloatArray,
+        directions: FloatArray,
+        lengths: FloatArray,
         scale: float,
         centre: FloatArray,
         X: Any,
         dtype: Any,
-        factored: Callable[[], tuple[FloatArray, FloatArray]],
     ) -> None:
         xp = namespace(X)
         self._scale, single = scale, dtype == np.float32
         self.dtype = xp.float32 if single else xp.float64
         # In float32 the frequencies are divided by the unit of length, which saves a pass.
-        self.unit, W = (1.0, frequencies / scale) if single else (scale, frequencies)
-        self.weights = send(W.T, X, self.dtype)
+        self.unit, radians = (1.0, lengths / scale) if single else (scale, lengths)
         # Points are centred in their own precision.
         self._centring_dtype = X.dtype if single else xp.float64
         # With c as a sum of two numbers, x − c is accurate to the last bit in float32 too.
@@ -45,10 +45,11 @@ class DeviceFeatures:
             high = centre.astype(np.float32) if self._centring_dtype == xp.float32 else centre
         self.high = send(high, X, self._centring_dtype)
         self.low = send(centre - high, X, self._centring_dtype)
+        self._weights = cache(partial(_frequencies_on, self.high, directions, radians, self.dtype))
         self._max_coordinate: Any = None
         self._fused: FusedFeatures | None = None
         if single and can_use_kernels_for(X):
-            self._fused = FusedFeatures(*factored(), scale, self.high, self.low)
+            self._fused = FusedFeatures(directions, lengths, scale, self.high, self.low)
 
     def copy(self) -> DeviceFeatures:
         """The same map with ``max_coordinate`` reset."""
@@ -60,6 +61,11 @@ class DeviceFeatures:
     def max_coordinate(self) -> float:
         """NaN if any coordinate was."""
         return 0.0 if self._max_coordinate is None else float(self._max_coordinate)
+
+    @property
+    def weights(self) -> Any:
+        """(d, M) frequencies, which the fused kernels do not need."""
+        return self._weights()
 
     @property
     def n_phases(self) -> int:
@@ -109,7 +115,7 @@ class DeviceFeatures:
 
     def scores(self, X: Any, V: FloatArray) -> Any:
         """φ(X)Vᵀ, (n, k) in float64 on the device of X."""
-        fused, xp, M = self._fused, namespace(X), self.n_phases
+        fused, xp, M = self._fused, namespace(X), V.shape[1] // 2
         units = row_units(V)
         V = V / units[:, None]
         if fused is not None:
@@ -139,3 +145,7 @@ class DeviceFeatures:
             return None
         self._reach(found[1] * self._scale)
         return found[0]
+
+
+def _frequencies_on(like: Any, directions: FloatArray, lengths: FloatArray, dtype: Any) -> Any:
+    return send((directions * lengths[:, None]).T, like, dtype)

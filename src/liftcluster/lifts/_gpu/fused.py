@@ -94,20 +94,21 @@ class FusedFeatures:
 
     def _make_weights(self, precise: bool) -> _Weights:
         """(high | high | low) of the frequencies, for (high | low | high) of the points."""
-        rounded = self._directions.astype(np.float16)
-        rest = self._directions - rounded
+        xp, directions = namespace(self._high), send(self._directions, self._high)
+        rounded = directions.to(xp.float16)
+        rest = directions - rounded
         # Numbers far below the largest lose bits in float16 that float32 would not hold, either.
-        largest = np.abs(self._directions).max(axis=1, keepdims=True)
-        matters = bool((np.abs(rest) > largest * 2**-24).any())
+        largest = directions.abs().amax(dim=1, keepdim=True)
+        matters = bool((rest.abs() > largest * 2**-24).any())
         parts = [rounded, *([rounded] if precise else []), *([rest] if matters else [])]
         step = -(-self.d // 8) * 8
         width = step * len(parts)
         if width <= _NARROW:
             width = max(1 << (width - 1).bit_length(), 16)
-        W = np.zeros((self.padded, width), dtype=np.float16)
+        W = directions.new_zeros((self.padded, width), dtype=xp.float16)
         for i, part in enumerate(parts):
             W[: self.n_phases, i * step : i * step + self.d] = part
-        return _Weights(send(W, self._high), step, len(parts), 1 if precise else -1)
+        return _Weights(W, step, len(parts), 1 if precise else -1)
 
     def sums(self, X: Any, memberships: Callable[[], Members]) -> tuple[FloatArray, float]:
         """(s, 2M) sums in main memory, and the largest coordinate relative to the centre.
