@@ -14,6 +14,8 @@ OPTIONS = {
     "py_limited_api": True,
     "optional": True,  # without a compiler NumPy does the work
 }
+# No fused multiply-add: the order of equal similarities is that of NumPy.
+EXACT = OPTIONS | {"extra_compile_args": [*OPTIONS["extra_compile_args"], "-ffp-contract=off"]}
 
 
 class BuildExtension(build_ext):
@@ -56,6 +58,11 @@ setup(
             "liftcluster.partitions._counting",
             sources=["src/liftcluster/partitions/_counting.c"],
             **OPTIONS,
+        ),
+        Extension(
+            "liftcluster.combination.methods._linkage",
+            sources=["src/liftcluster/combination/methods/_linkage.c"],
+            **EXACT,
         ),
     ],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},

@@ -22,12 +22,17 @@ ASSETS = {
         ("viz/report/assets", "*"),
         ("lifts/_native", "*.[ch]"),
         ("partitions", "*.c"),
+        ("combination/methods", "*.c"),
         (".", "py.typed"),
     )
     for path in (ROOT / "src" / "liftcluster" / folder).glob(ending)
 }
 TESTS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")}
-COMPILED = ("liftcluster/lifts/_native/_kernels.", "liftcluster/partitions/_counting.")
+COMPILED = (
+    "liftcluster/lifts/_native/_kernels.",
+    "liftcluster/partitions/_counting.",
+    "liftcluster/combination/methods/_linkage.",
+)
 BESIDES = {"LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "setup.py"}
 EXAMPLES = {"examples/flowers.csv", "examples/make_flowers.py"}
 

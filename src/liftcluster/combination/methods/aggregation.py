@@ -22,7 +22,7 @@ from ..._util.checks import check_positive
 from ..._util.memory import check_memory
 from ..._util.typing import IntArray, RngLike
 from .disagreements import by_inputs, cost_of, separations
-from .linkage import average_linkage_above
+from .linkage import CountedSimilarities, average_linkage_above
 from .local_search import (
     best_input,
     check_table_fits,
@@ -32,7 +32,7 @@ from .local_search import (
 )
 from .tuples import LabelTuples, by_first_appearance, cluster_known
 
-_MOST_LINKED = 16_000  # tuples: the matrix takes 2 GB, linkage half a minute
+_MOST_LINKED = 16_000  # tuples: without compiled code the matrix takes 2 GB, linkage half a minute
 _ALSO_LINKED = 2000  # tuples of which local_search tries the linkage, too
 _DIGITS = 12  # to which means of separations are rounded
 _ROUNDING = 1e-12  # changes of sums of squares of the weight are larger shares of it
@@ -209,10 +209,8 @@ def _link(tuples: LabelTuples) -> IntArray:
             f"labels, and the inputs have {t:,}; {instead}"
         )
     check_memory(8 * t * t, f"all pairs of {t:,} tuples of labels", instead)
-    codes = by_inputs(tuples.codes)
-    S = np.empty((t, t))
-    for rows in row_blocks(t, t):
-        S[rows] = 1 - separations(codes[:, rows], codes) / (2 * m)
+    both, agree = np.indices((m + 1, m + 1))
+    S = CountedSimilarities(tuples.codes, 1 - (m + both - 2 * agree) / (2 * m))
     return average_linkage_above(S, tuples.weights, 0.5)
 
 

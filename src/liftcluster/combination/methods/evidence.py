@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._util.checks import check_count, check_positive
+from ..._util.memory import check_memory
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
-from .linkage import average_linkage
+from .linkage import CountedSimilarities, average_linkage
 from .spectral import transfer_cut
 from .tuples import LIMIT, LabelTuples, Profiles, cluster_labelled, gather
 
@@ -155,6 +156,15 @@ def link_tuples(
 ) -> IntArray:
     """(t,) clusters by average linkage of at most ``limit`` groups of tuples."""
     limit = max(check_count(limit, "limit", least=2), k)
+    if reliability is None and tuples.t <= limit:
+        return average_linkage(_shares_that_agree(tuples), tuples.weights, k)
     profiles, groups = gather(Profiles.of(tuples), limit, reliability)
     S = profiles.co_association(profiles, reliability)
     return average_linkage(S, profiles.weights, k)[groups]
+
+
+def _shares_that_agree(tuples: LabelTuples) -> CountedSimilarities:
+    t, m = tuples.codes.shape
+    check_memory(8 * t * t, f"all pairs of {t:,} tuples of labels", "take a smaller limit")
+    both, agree = np.indices((m + 1, m + 1))
+    return CountedSimilarities(tuples.codes, agree / np.maximum(both, 1))

@@ -3,15 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
+from ..._util.arrays import row_blocks
+from ..._util.native import is_off, wanted_native
 from ..._util.typing import FloatArray, IntArray
+from .disagreements import by_inputs, count_agreements
 
 _UNIT = 1e-12  # to which similarities, of order one, are rounded
+_MOST_UNITS = 2**50  # beyond which compiled code does not round them
+_MOST_CODES = 2**16 - 2  # of labels for compiled code
+
+
+def _load() -> ModuleType | None:
+    if is_off(wanted_native()):
+        return None
+    try:
+        from . import _linkage
+    except ImportError:  # NumPy does the same work
+        return None
+    return _linkage
+
+
+_compiled = _load()
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSimilarities:
+    """Similarities of tuples that depend on how many partitions label both, and how many agree.
+
+    Attributes
+    ----------
+    codes : (t, m) int array
+        Cluster of each tuple in each partition, -1 where it has none.
+    values : (m + 1, m + 1) array
+        Similarity if so many partitions label both, and so many of these agree.
+    """
+
+    codes: IntArray
+    values: FloatArray
+
+    def matrix(self) -> FloatArray:
+        """(t, t) similarities."""
+        codes, t = by_inputs(self.codes), len(self.codes)
+        values, width = self.values.ravel(), self.values.shape[1]
+        S = np.empty((t, t))
+        for rows in row_blocks(t, t):
+            agree, both = count_agreements(codes[:, rows], codes)
+            S[rows] = values[both.astype(np.intp) * width + agree]
+        return S
 
 
 def weighted_ward(V: FloatArray, weights: FloatArray, k: int) -> IntArray:
@@ -42,37 +88,69 @@ def ward_groupings(V: FloatArray, weights: FloatArray, most: int) -> Iterator[In
         cost[a], cost[:, a] = row, row
 
 
-def average_linkage(S: FloatArray, weights: FloatArray, k: int) -> IntArray:
+def average_linkage(S: FloatArray | CountedSimilarities, weights: FloatArray, k: int) -> IntArray:
     r"""k clusters of weighted points by average linkage.
 
     .. math:: S(A ∪ B, C) = \frac{w(A) S(A, C) + w(B) S(B, C)}{w(A) + w(B)}
 
-    SciPy's linkage takes no weights. Overwrites S, a symmetric (t, t) matrix of similarities.
+    SciPy's linkage takes no weights. Overwrites S if it is a symmetric (t, t) matrix. For counted
+    similarities compiled code needs no matrix, only rows for clusters of several points.
     """
     merges, height = _average_merges(S, weights)
     # Any t - k merges leave k clusters, since they form a tree.
     return _joined(merges[np.argsort(-height, kind="stable")[: len(weights) - k]], len(weights))
 
 
-def average_linkage_above(S: FloatArray, weights: FloatArray, least: float) -> IntArray:
+def average_linkage_above(
+    S: FloatArray | CountedSimilarities, weights: FloatArray, least: float
+) -> IntArray:
     """Clusters by average linkage with merges of a similarity above ``least``; overwrites S."""
     merges, height = _average_merges(S, weights)
     return _joined(merges[height > least / _UNIT], len(weights))
 
 
-def _average_merges(S: FloatArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
+def _average_merges(
+    S: FloatArray | CountedSimilarities, weights: FloatArray
+) -> tuple[IntArray, FloatArray]:
     """Pairs that are merged, not in order, and the similarity of each merge in units of 1e-12.
 
     Merges are found by nearest-neighbour chains, which give the same tree (average linkage is
     reducible) in O(t²) time. Similarities are rounded to that unit, so that the order of ties does
-    not depend on the unit of the weights.
+    not depend on the unit of the weights. Compiled code and NumPy give the same.
     """
     w = np.array(weights, dtype=np.float64)
     t = len(w)
-    np.rint(np.divide(S, _UNIT, out=S), out=S)
+    merges, height = np.empty((t - 1, 2), dtype=np.int64), np.empty(t - 1)
+    if isinstance(S, CountedSimilarities):
+        values, most = _in_units(S.values.copy()), max(t, S.codes.shape[1])
+        if _compiled is not None and t > 1 and most <= _MOST_CODES and _is_small(values):
+            labels = np.ascontiguousarray(S.codes.T + 1, dtype=np.uint16)
+            _compiled.link_labels(t, len(labels), labels, values, w, merges, height)
+            return merges, height
+        S = S.matrix()
+    S = _in_units(np.ascontiguousarray(S))
+    if _compiled is not None and t > 1 and _is_small(S):
+        _compiled.link_matrix(t, S, w, merges, height)
+    else:
+        _link(S, w, merges, height)
+    return merges, height
+
+
+def _in_units(S: FloatArray) -> FloatArray:
+    """S in units, in place."""
+    for rows in row_blocks(*S.shape):
+        np.rint(np.divide(S[rows], _UNIT, out=S[rows]), out=S[rows])
+    return S
+
+
+def _is_small(S: FloatArray) -> bool:
+    return bool(S.min() > -_MOST_UNITS and S.max() < _MOST_UNITS)
+
+
+def _link(S: FloatArray, w: FloatArray, merges: IntArray, height: FloatArray) -> None:
+    """The merges of similarities in units, by NumPy; overwrites S and w."""
+    t = len(w)
     np.fill_diagonal(S, -np.inf)
-    merges = np.empty((t - 1, 2), dtype=np.int64)
-    height = np.empty(t - 1)
     numbers, penalty = np.arange(t), np.zeros(t)  # -inf for rows that were merged into others
     chain: list[int] = []
     for step in range(t - 1):
@@ -89,7 +167,6 @@ def _average_merges(S: FloatArray, weights: FloatArray) -> tuple[IntArray, Float
         S[b], S[:, b] = row, row
         w[b] += w[a]
         penalty[a] = -np.inf
-    return merges, height
 
 
 def _joined(pairs: IntArray, t: int) -> IntArray:

@@ -1,0 +1,6 @@
+from typing import Any
+
+def link_matrix(t: int, matrix: Any, weights: Any, pairs: Any, heights: Any, /) -> None: ...
+def link_labels(
+    t: int, m: int, labels: Any, by_counts: Any, weights: Any, pairs: Any, heights: Any, /
+) -> None: ...
