@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 import liftcluster as lc
@@ -18,7 +17,7 @@ from liftcluster._util.threads import map_in_order, n_threads, runs
 from liftcluster.lifts import _native, grid
 from liftcluster.lifts.fourier import draw_fourier_lift
 from liftcluster.lifts.grid import fit_grid_lift
-from liftcluster.lifts.native import DENSE, GIVEN, GRID, STRUCTURED, nearest_places
+from liftcluster.lifts.native import DENSE, GIVEN, GRID, STRUCTURED
 from liftcluster.lifts.structured import draw_structured_lift
 from support.amount import also
 from support.kernel_cases import FORMS, SETS, dense, kernels, memberships, needs_kernels, points
@@ -383,63 +382,6 @@ def test_empty_rows_and_clusters_are_accepted():
         kernels.scores(False, MAP, X2, 0, 4, np.zeros((0, 6), np.float32), 0, np.zeros((4, 0)))
         == -1
     )
-
-
-@needs_kernels
-@settings(max_examples=60)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    n=st.sampled_from([1, 3, 40]),
-    p=st.sampled_from([1, 2, 9, 16, 17, 63, 255, 256, 257, 900]),
-    d=st.sampled_from([1, 2, 3, 4, 5, 30]),
-    k=st.sampled_from([1, 2, 10, 26, 27, 64]),
-    copies=st.booleans(),
-    which=st.sampled_from(SETS or [None]),
-)
-def test_nearest_places_are_those_of_sorted_distances(seed, n, p, d, k, copies, which):
-    rng = np.random.default_rng(seed)
-    X, places = rng.standard_normal((n, d)) + 1000, rng.standard_normal((p, d)) + 1000
-    if copies:  # several places at the same distance, and points in places
-        places[p // 2 :] = places[: p - p // 2]
-        X[0] = places[-1]
-    before = kernels.in_use()
-    kernels.use(which)
-    try:
-        distances, near = nearest_places(X, places, min(k, p))
-    finally:
-        kernels.use(before)
-    expected = cdist(X, places)
-    np.testing.assert_allclose(
-        distances, np.sort(expected, axis=1)[:, :k], atol=1e-9
-    )  # coordinates of size 1000 in float64, squared
-    np.testing.assert_allclose(np.take_along_axis(expected, near, axis=1), distances, atol=1e-9)
-    assert all(len(set(row)) == min(k, p) for row in near.tolist())
-
-
-@needs_kernels
-def test_nearest_places_check_their_arguments():
-    X, places = np.zeros((4, 2)), np.zeros((3, 2))
-    values, at, squares = np.zeros((4, 3), np.float32), np.zeros((4, 2), np.int32), np.zeros((4, 2))
-    good = [4, 3, 2, 2, values, X, places, at, squares]
-    assert kernels.nearest(*good) is None
-    for position, wrong in [
-        (0, 5),
-        (1, 4),
-        (2, 3),
-        (3, 3),
-        (3, 0),
-        (3, 65),
-        (0, -1),
-        (4, X),
-        (7, X),
-    ]:
-        bad = [*good]
-        bad[position] = wrong
-        with pytest.raises((TypeError, ValueError), match="numbers"):
-            kernels.nearest(*bad)
-    values[:] = np.nan  # any places, but no memory of others
-    kernels.nearest(*good)
-    assert ((at >= 0) & (at < 3)).all()
 
 
 def test_points_of_different_dtypes_share_the_centre():

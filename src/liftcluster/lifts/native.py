@@ -19,7 +19,6 @@ from ._gpu.device import row_units
 from ._native import kernels
 
 DENSE, STRUCTURED, GIVEN, GRID, PRODUCTS, DIFFERENCES, EXPONENTS, VALUES = range(8)
-MOST_NEAREST = 64  # neighbours of a point, as in lift.h
 
 # Phases in quarter turns up to which range reduction is exact, in float and double precision.
 LARGEST_PHASE = {False: 2.0**20, True: 2.0**45}
@@ -208,35 +207,6 @@ def map_features(map: FeatureMap, X: Array) -> Array:
     for block in map.blocks(slice(0, len(X))):
         map.call("features", X[block], features[block])
     return features
-
-
-def nearest_places(X: Array, places: Array, k: int) -> tuple[FloatArray, IntArray]:
-    """(n, k) distances and positions of the k nearest places of each point, nearest first.
-
-    Candidates come from a matrix product in single precision, the distances from differences in
-    double precision.
-    """
-    compiled = kernels()
-    assert compiled is not None
-    centre = places.mean(axis=0, dtype=np.float64)
-    L = np.ascontiguousarray(places - centre, dtype=np.float64)
-    unit = float(np.abs(L).max()) or 1.0
-    single = (L / unit).astype(np.float32)
-    half_squares = np.einsum("ij,ij->i", single, single) / 2
-    squares, positions = np.empty((len(X), k)), np.empty((len(X), k), dtype=np.int32)
-
-    def fill(rows: slice) -> None:
-        for start in range(rows.start, rows.stop, _PROJECTED_ROWS):
-            block = slice(start, min(start + _PROJECTED_ROWS, rows.stop))
-            U = X[block] - centre
-            rows_of_block = np.multiply(U, 1 / unit, dtype=np.float32, casting="same_kind")
-            values = rows_of_block @ single.T
-            values -= half_squares
-            compiled.nearest(len(U), *L.shape, k, values, U, L, positions[block], squares[block])
-
-    for _ in map_in_order(fill, runs(len(X)), uses_blas=True):
-        pass
-    return np.sqrt(squares, out=squares), positions
 
 
 def _scorer(map: FeatureMap, X: Array, V: FloatArray) -> Callable[[slice], FloatArray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from ..._util.typing import Array, FloatArray, IntArray, Points, Sparse
 from ...kernels.kernel import CallableKernel, Discrete, Precomputed
 from ...kernels.shift_invariant import Kernel
 from ...kernels.summary import take_rows
-from ...lifts.native import MOST_NEAREST, can_use_kernels, nearest_places
+from ...lifts.native import can_use_kernels
+from ...lifts.nearest import MOST_NEAREST, NearestPlaces
 
 NEIGHBOURS = 10
 LANDMARKS = 2000  # vertices at most: eigenvectors of sparse graphs of this size take 0.1 s
@@ -148,9 +149,11 @@ def _search(points: Points, rows: IntArray, kernel: Kernel | None) -> Search:
     centre = places.mean(axis=0)
     index = NearestNeighbors().fit(places - centre)
 
+    compiled = cache(partial(NearestPlaces, places))
+
     def find(block: Array, K: int) -> tuple[FloatArray, IntArray]:
         if len(block) > len(rows) and K <= MOST_NEAREST and can_use_kernels(block):
-            return nearest_places(block, places, K)
+            return compiled(K)(block)
         return index.kneighbors(block - centre, n_neighbors=K)
 
     return find

@@ -14,7 +14,7 @@ def assign(
     weights: Any, scores: Any, sums: Any, /
 ) -> int: ...  # fmt: skip
 def nearest(
-    n: int, p: int, d: int, k: int, values: Any, points: Any, places: Any, positions: Any,
-    squares: Any, /
+    double: bool, n: int, p: int, d: int, k: int, values: Any, limits: Any, factor: float,
+    points: Any, places: Any, positions: Any, squares: Any, /
 ) -> None: ...  # fmt: skip
 def features(double: bool, map: Any, X: Any, start: int, stop: int, out: Any, /) -> int: ...

@@ -94,12 +94,15 @@ typedef int64_t assign_kernel(const lift_map *, const point_set *, int64_t start
 #define MOST_NEAREST 64
 
 typedef struct {
-    const float *values;  /* n x p: x·y - y·y/2, larger for nearer places */
-    const double *points; /* n x d */
-    const double *places; /* p x d */
+    float *values;       /* n x p: x·y - y·y/2, larger for nearer places; overwritten */
+    const float *limits; /* n: values below limit - factor ‖x - y‖² are of places beyond y */
+    double factor;
+    const void *points;  /* n x d */
+    const void *places;  /* p x d */
+    int is_double;       /* whether these are double, or else float */
     int64_t n, p, d, k;
-    int32_t *positions;   /* n x k */
-    double *squares;      /* n x k squared distances */
+    int32_t *positions;  /* n x k */
+    double *squares;     /* n x k squared distances */
 } nearest_call;
 
 typedef void nearest_kernel(const nearest_call *);

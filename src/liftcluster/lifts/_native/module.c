@@ -472,17 +472,22 @@ static PyObject *nearest(PyObject *self, PyObject *args)
 {
     (void)self;
     long long n, p, d, k;
-    PyObject *values, *points, *places, *positions, *squares;
-    if (!PyArg_ParseTuple(args, "LLLLOOOOO", &n, &p, &d, &k, &values, &points, &places, &positions,
-                          &squares))
+    double factor;
+    int is_double;
+    PyObject *values, *limits, *points, *places, *positions, *squares;
+    if (!PyArg_ParseTuple(args, "pLLLLOOdOOOO", &is_double, &n, &p, &d, &k, &values, &limits,
+                          &factor, &points, &places, &positions, &squares))
         return NULL;
     if (n < 0 || d < 0 || p < 1 || p > INT32_MAX || k < 1 || k > MOST_NEAREST || k > p)
         return PyErr_Format(PyExc_ValueError, "impossible numbers of points, places or neighbours");
     buffer_list list = {.count = 0};
-    nearest_call call = {.n = n, .p = p, .d = d, .k = k};
-    int fine = (call.values = take_buffer(&list, values, "f", 4, product(n, p), 0, "values"))
-        && (call.points = take_buffer(&list, points, "d", 8, product(n, d), 0, "points"))
-        && (call.places = take_buffer(&list, places, "d", 8, product(p, d), 0, "places"))
+    const char *format = is_double ? "d" : "f";
+    const int size = is_double ? 8 : 4;
+    nearest_call call = {.n = n, .p = p, .d = d, .k = k, .factor = factor, .is_double = is_double};
+    int fine = (call.values = take_buffer(&list, values, "f", 4, product(n, p), 1, "values"))
+        && (call.limits = take_buffer(&list, limits, "f", 4, n, 0, "limits"))
+        && (call.points = take_buffer(&list, points, format, size, product(n, d), 0, "points"))
+        && (call.places = take_buffer(&list, places, format, size, product(p, d), 0, "places"))
         && (call.positions = take_buffer(&list, positions, "il", 4, product(n, k), 1, "positions"))
         && (call.squares = take_buffer(&list, squares, "d", 8, product(n, k), 1, "squares"));
     if (fine) {
@@ -510,7 +515,8 @@ static PyMethodDef methods[] = {
      "assign(double, map, X, start, stop, vectors, k, units, weights, scores, sums): scores of "
      "rows, and sums by their largest score."},
     {"nearest", nearest, METH_VARARGS,
-     "nearest(n, p, d, k, values, points, places, positions, squares): the k nearest places."},
+     "nearest(double, n, p, d, k, values, limits, factor, points, places, positions, squares): the k "
+     "nearest places."},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_kernels", NULL, -1, methods,
