@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from liftcluster._util import threads
 from liftcluster._util.threads import map_in_order
@@ -28,3 +29,15 @@ def test_one_item_computes_matrix_products_with_one_thread():
     inside = map_in_order(lambda _: threads._limit._inside, [7], uses_blas=True)
     assert list(inside) == [1]
     assert threads._limit._inside == 0
+
+
+def test_one_blas_thread_restores_the_limits_of_before():
+    def limits():
+        return [(lib["user_api"], lib["num_threads"]) for lib in threadpool_info()]
+
+    with threadpool_limits(2):
+        before = limits()
+        with threads.one_blas_thread(), threads.one_blas_thread():
+            inside = limits()
+        assert limits() == before
+    assert inside == [(api, 1 if api == "blas" else n) for api, n in before]

@@ -158,6 +158,14 @@ def test_bandwidth_rules_match_their_definitions():
     assert lc.bandwidth(X, "silverman") == pytest.approx(deviation * (200 * 5 / 4) ** (-1 / 7))
 
 
+@pytest.mark.parametrize("d", [1, 13, 65])
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7])  # odd and even numbers of pairs
+def test_default_bandwidth_is_the_median_of_all_pairs(n, d):
+    X = np.random.default_rng(n).standard_normal((n, d))
+    for metric in ("euclidean", "cityblock"):
+        assert lc.bandwidth(X, metric=metric) == pytest.approx(np.median(pdist(X, metric)))
+
+
 def test_bandwidth_of_a_sample_is_close_to_that_of_all_points():
     X = np.random.default_rng(0).standard_normal((3000, 5))
     assert lc.bandwidth(X, rng=0) == pytest.approx(np.median(pdist(X)), rel=0.05)

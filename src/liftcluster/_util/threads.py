@@ -87,7 +87,6 @@ class _OneBlasThread(AbstractContextManager[None]):
         self._lock = threading.Lock()
         self._inside = 0
         self._allowed: list[int] = []
-        self._limiter: Any = None
 
     def libraries_allow(self) -> list[int]:
         with self._lock:
@@ -97,15 +96,14 @@ class _OneBlasThread(AbstractContextManager[None]):
         with self._lock:
             if self._inside == 0:
                 self._allowed = _allowed_by_libraries()
-                self._limiter = _libraries().limit(limits=1, user_api="blas")
-                self._limiter.__enter__()
+                _limit_blas([1] * len(self._allowed))
             self._inside += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limiter.__exit__(None, None, None)
+                _limit_blas(self._allowed)
 
 
 _limit = _OneBlasThread()
@@ -118,9 +116,18 @@ def one_blas_thread() -> AbstractContextManager[None]:
 
 
 def _allowed_by_libraries() -> list[int]:
-    return [int(library.num_threads) for library in _libraries().lib_controllers]
+    return [int(library.num_threads) for library in _libraries()]
+
+
+def _limit_blas(threads: list[int]) -> None:
+    """Set the number of threads of each library for matrix products; the others keep theirs."""
+    # Not ThreadpoolController.limit, which takes twenty times as long as small products do.
+    for library, allowed in zip(_libraries(), threads, strict=True):
+        if library.user_api == "blas":
+            library.set_num_threads(allowed)
 
 
 @cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()  # searches all loaded libraries: once is enough
+def _libraries() -> list[Any]:
+    # Searches all loaded libraries: once is enough.
+    return list(ThreadpoolController().lib_controllers)

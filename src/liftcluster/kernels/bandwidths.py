@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from .._util.arrays import to_numpy
 from .._util.checks import check_bandwidth_rule, check_choice, check_count
@@ -12,6 +13,8 @@ from .._util.typing import FloatArray, RngLike
 from .._util.validation import as_points, make_rng
 from .distances import pairwise_distances
 from .summary import take_rows
+
+_MANY_FEATURES = 64  # for which a matrix product is faster than differences of all pairs
 
 
 def bandwidth(
@@ -83,31 +86,34 @@ def bandwidth(
     sample = np.asarray(to_numpy(points), dtype=np.float64)
     # Coordinates of size 1e300 or 1e-300 would over- or underflow when squared.
     with np.errstate(over="ignore"):
-        unit = float(np.abs(sample - sample[0]).max())
+        offsets = sample - sample[0]
+        unit = float(np.abs(offsets).max())
     if unit == 0:
         return 1.0
     if not np.isfinite(unit):
         raise ValueError("points lie too far apart: their differences overflow; rescale them")
-    Z = (sample - sample[0]) / unit
-    width = unit * factor * _RULES[base](Z, n if n_total is None else n_total, metric)
+    width = unit * factor * _RULES[base](offsets / unit, n if n_total is None else n_total, metric)
     if not (np.isfinite(width) and width > 0):
         raise ValueError(f"rule {rule!r} gives a bandwidth of {width}; rescale the points")
     return float(width)
 
 
 def _pair_distances(Z: FloatArray, metric: str) -> FloatArray:
-    D = pairwise_distances(Z, Z, metric)
-    pairs = np.concatenate([row[i + 1 :] for i, row in enumerate(D)])
+    if metric == "euclidean" and Z.shape[1] > _MANY_FEATURES:
+        pairs = np.concatenate([row[i + 1 :] for i, row in enumerate(pairwise_distances(Z, Z))])
+    else:
+        pairs = pdist(Z, metric)
     n_nonzero = np.count_nonzero(pairs)
     return pairs if n_nonzero * 2 > len(pairs) else pairs[pairs > 0]
 
 
 def _median(Z: FloatArray, n: int, metric: str) -> float:
+    """As numpy.median, which also looks for NaN, and places two numbers, which takes longer."""
     pairs = _pair_distances(Z, metric)
-    high = len(pairs) // 2
-    low = high - (len(pairs) % 2 == 0)
-    pairs.partition((low, high))
-    return float((pairs[low] + pairs[high]) / 2)  # as numpy.median, which also looks for NaN
+    middle = len(pairs) // 2
+    pairs.partition(middle)
+    lower = pairs[middle] if len(pairs) % 2 else pairs[:middle].max()
+    return float((lower + pairs[middle]) / 2)
 
 
 def _mean(Z: FloatArray, n: int, metric: str) -> float:
