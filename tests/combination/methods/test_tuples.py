@@ -85,7 +85,15 @@ def test_partitions_of_different_points_are_refused(partitions, message):
 
 
 @given(label_arrays(), st.floats(0, 6), st.integers(0, 2**32 - 1))
-def test_split_tuples_are_within_the_weight_limit_and_keep_their_labels(labels, most, seed):
+def test_split_tuples_of_equal_points_are_within_the_weight_limit(labels, most, seed):
+    ones = np.ones(len(labels))
+    split = tuples_of(labels, ones).split(most, ones, rng=seed)
+    several = np.bincount(split.inverse) > 1
+    assert (split.weights[several] <= most + 1).all()  # parts differ by a point
+
+
+@given(label_arrays(), st.floats(0, 6), st.integers(0, 2**32 - 1))
+def test_split_tuples_have_equal_parts_of_points_and_keep_their_labels(labels, most, seed):
     w = np.random.default_rng(seed).uniform(0.5, 2, len(labels))
     whole = tuples_of(labels, w)
     split = whole.split(most, w, rng=seed)
@@ -93,7 +101,9 @@ def test_split_tuples_are_within_the_weight_limit_and_keep_their_labels(labels, 
     np.testing.assert_allclose(split.weights, np.bincount(split.inverse, w), rtol=1e-12)
     counts = np.bincount(split.inverse)
     assert counts.min() >= 1
-    assert (split.weights[counts > 1] <= most + 2).all()  # a point of weight two more, at most
+    for codes in whole.codes:
+        sizes = counts[(split.codes == codes).all(axis=1)]
+        assert sizes.max() - sizes.min() <= 1
     if most == 0:
         assert split.t == len(labels)
     if most > whole.weights.max():
