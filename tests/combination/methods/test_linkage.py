@@ -11,11 +11,8 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
 from liftcluster.combination.methods import linkage
-from liftcluster.combination.methods.linkage import (
-    CountedSimilarities,
-    average_linkage,
-    average_linkage_above,
-)
+from liftcluster.combination.methods.agreements import CountedSimilarities
+from liftcluster.combination.methods.linkage import average_linkage, average_linkage_above
 
 compiled = linkage._compiled
 needs_compiled = pytest.mark.skipif(compiled is None, reason="the extension was not built")
@@ -99,6 +96,14 @@ def test_counted_similarities_are_those_of_a_loop():
             known = [(c, d) for c, d in zip(a, b, strict=True) if c >= 0 and d >= 0]
             expected[x, y] = sum(c == d for c, d in known) / max(len(known), 1)
     np.testing.assert_array_equal(S.matrix(), expected)
+
+
+def test_similarities_that_rounding_made_asymmetric_are_linked(way):
+    n = 40
+    S = np.full((n, n), 0.5)
+    S[np.arange(n), (np.arange(n) + 1) % n] += 1e-12  # nearest neighbours form a cycle
+    for k in (1, 2, 7):
+        assert len(np.unique(average_linkage(S.copy(), np.ones(n), k))) == k
 
 
 def test_one_point_is_one_cluster(way):

@@ -261,6 +261,13 @@ static int link_all(clusters *c, const similarities *given, int64_t *pairs, doub
             /* Ties go to the previous cluster, otherwise the chain may not end. */
             if (c->length > 1 && row[c->chain[c->length - 2]] >= row[b])
                 break;
+            /* A cycle, where rounding made similarities asymmetric: start again after this merge. */
+            if (c->length == c->n) {
+                c->chain[0] = c->chain[c->length - 2];
+                c->chain[1] = a;
+                c->length = 2;
+                break;
+            }
             c->chain[c->length++] = b;
         }
         const Py_ssize_t a = c->chain[--c->length], b = c->chain[--c->length];

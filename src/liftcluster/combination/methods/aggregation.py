@@ -21,8 +21,9 @@ from ..._util.arrays import row_blocks
 from ..._util.checks import check_positive
 from ..._util.memory import check_memory
 from ..._util.typing import IntArray, RngLike
-from .disagreements import by_inputs, cost_of, separations
-from .linkage import CountedSimilarities, average_linkage_above
+from .agreements import CountedSimilarities, by_inputs
+from .disagreements import cost_of, separations
+from .linkage import average_linkage_above
 from .local_search import (
     best_input,
     check_table_fits,

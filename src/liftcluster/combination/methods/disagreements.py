@@ -8,6 +8,7 @@ import numpy as np
 
 from ..._util.arrays import add_up, row_blocks
 from ..._util.typing import Array, FloatArray, IntArray
+from .agreements import by_inputs, count_agreements
 from .tuples import LabelTuples
 
 # Tuples whose pairs are all compared for the lower bound: up to here that takes half a minute.
@@ -111,26 +112,6 @@ def lower_bound(tuples: LabelTuples) -> float:
         sums = fewer[:, own:] @ w[rows.stop :] + fewer[:, :own] @ w[rows] / 2
         total += float(w[rows] @ sums)
     return total / tuples.m
-
-
-def by_inputs(codes: IntArray) -> IntArray:
-    """(m, t) codes for ``count_agreements``."""
-    return np.ascontiguousarray(codes.T, dtype=np.int32)
-
-
-def count_agreements(a: IntArray, b: IntArray) -> tuple[Array, Array]:
-    """(p, q) number of partitions that agree, and of those that label both, for (m, ·) codes."""
-    m = len(a)
-    count = np.uint8 if m < 256 else np.uint32  # bytes: the time is spent on memory access
-    agree = np.zeros((a.shape[1], b.shape[1]), dtype=count)
-    is_complete = a.min() >= 0 and b.min() >= 0
-    other = b if is_complete else np.where(b < 0, -2, b)  # missing is never equal
-    for x, y in zip(a, other, strict=True):
-        agree += (x[:, None] == y).view(np.uint8)
-    if is_complete:
-        return agree, np.broadcast_to(count(m), agree.shape)
-    both = (a >= 0).astype(np.float32).T @ (b >= 0).astype(np.float32)
-    return agree, both.astype(count)
 
 
 def separations(a: IntArray, b: IntArray) -> Array:

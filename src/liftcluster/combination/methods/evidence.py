@@ -12,7 +12,8 @@ from ..._util.checks import check_count, check_positive
 from ..._util.memory import check_memory
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
-from .linkage import CountedSimilarities, average_linkage
+from .agreements import CountedSimilarities
+from .linkage import average_linkage
 from .spectral import transfer_cut
 from .tuples import LIMIT, LabelTuples, Profiles, cluster_labelled, gather
 
@@ -24,8 +25,8 @@ def evidence(tuples: LabelTuples, k: int, *, rng: RngLike = None, limit: int = L
 
     Tuples are weighted by their points, so the result is that of average linkage on the n points,
     up to the order in which equal similarities are merged (there are many: S has at most m + 1
-    values where no label is missing). O(t² m) time and 8 t² bytes for t tuples; beyond the limit
-    O(t · limit · m) time.
+    values where no label is missing). O(t² m) time and at most 8 t² bytes for t tuples; beyond the
+    limit O(t · limit · m) time.
 
     Parameters
     ----------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import ModuleType
 
 import numpy as np
@@ -14,7 +13,7 @@ from scipy.spatial.distance import cdist
 from ..._util.arrays import row_blocks
 from ..._util.native import is_off, wanted_native
 from ..._util.typing import FloatArray, IntArray
-from .disagreements import by_inputs, count_agreements
+from .agreements import CountedSimilarities
 
 _UNIT = 1e-12  # to which similarities, of order one, are rounded
 _MOST_UNITS = 2**50  # beyond which compiled code does not round them
@@ -32,32 +31,6 @@ def _load() -> ModuleType | None:
 
 
 _compiled = _load()
-
-
-@dataclass(frozen=True, eq=False)
-class CountedSimilarities:
-    """Similarities of tuples that depend on how many partitions label both, and how many agree.
-
-    Attributes
-    ----------
-    codes : (t, m) int array
-        Cluster of each tuple in each partition, -1 where it has none.
-    values : (m + 1, m + 1) array
-        Similarity if so many partitions label both, and so many of these agree.
-    """
-
-    codes: IntArray
-    values: FloatArray
-
-    def matrix(self) -> FloatArray:
-        """(t, t) similarities."""
-        codes, t = by_inputs(self.codes), len(self.codes)
-        values, width = self.values.ravel(), self.values.shape[1]
-        S = np.empty((t, t))
-        for rows in row_blocks(t, t):
-            agree, both = count_agreements(codes[:, rows], codes)
-            S[rows] = values[both.astype(np.intp) * width + agree]
-        return S
 
 
 def weighted_ward(V: FloatArray, weights: FloatArray, k: int) -> IntArray:
@@ -183,6 +156,10 @@ def _mutual_neighbours(S: FloatArray, penalty: FloatArray, chain: list[int]) -> 
         if len(chain) > 1 and S[a, chain[-2]] >= S[a, b]:
             chain.pop()
             return a, chain.pop()
+        if len(chain) == len(S):  # a cycle, where rounding made S asymmetric
+            pair = a, chain[-2]
+            chain.clear()
+            return pair
         chain.append(b)
 
 

@@ -9,7 +9,8 @@ from ..._util.arrays import row_blocks
 from ..._util.memory import check_memory
 from ..._util.typing import FloatArray, IntArray
 from ..._util.warning import warn
-from .disagreements import by_inputs, cost_of, joined_by_most
+from .agreements import by_inputs
+from .disagreements import cost_of, joined_by_most
 from .tuples import LabelTuples
 
 _MOST_SWEEPS = 200

@@ -8,7 +8,8 @@ from scipy.sparse.csgraph import connected_components
 
 from ..._util.arrays import row_blocks
 from ..._util.typing import IntArray, RngLike
-from .disagreements import by_inputs, joined_by_most
+from .agreements import by_inputs
+from .disagreements import joined_by_most
 from .tuples import LabelTuples, cluster_known
 
 
