@@ -106,6 +106,23 @@ def test_fast_sums_are_as_far_off_as_stated(fast, modes, rng, case):
     assert error.max() > 1e-6  # these are not the precise sums
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_kernels_compute_the_squared_norms_of_the_sums(fast, rng, case, monkeypatch):
+    """The error is estimated from them; padding is not among them."""
+    found, original = [], fused.FusedFeatures._sums
+    monkeypatch.setattr(
+        fused.FusedFeatures,
+        "_sums",
+        lambda *args, **options: found.append(original(*args, **options)) or found[-1],
+    )
+    d, settings, sizes, noise = CASES[case]
+    X = rng.normal(size=(700, d)).astype(np.float32)
+    single, _ = lifts(X, settings, np.sqrt(2 * d))
+    single.sums(on_torch(X), some_partitions(rng, 700, sizes, noise))
+    (sums, _, _, lengths) = found[0]
+    np.testing.assert_allclose(lengths, np.vecdot(sums, sums), rtol=1e-12)  # order of addition
+
+
 def test_copies_of_one_point_are_off_by_what_float16_rounds(fast, rng):
     X = np.repeat(rng.normal(size=(2, 5)), 600, axis=0).astype(np.float32)
     single, double = lifts(X, lc.Fourier(200), 2.0)

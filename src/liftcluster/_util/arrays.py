@@ -158,14 +158,36 @@ def fetch(array: Any) -> Array:
 
     Transfers from a device to page-locked memory are faster.
     """
+    return fetch_later(array)()
+
+
+def fetch_later(array: Any) -> Callable[[], Array]:
+    """The same in two steps: the transfer begins now, and the returned function waits for it."""
     if not (is_torch_array(array) and array.is_cuda and array.nbytes <= _PAGE_LOCKED):
         found = to_numpy(array)
-        return found if found.flags.writeable else found.copy()
+        return lambda: found if found.flags.writeable else found.copy()
     torch = sys.modules["torch"]
-    found = torch.empty(array.shape, dtype=array.dtype, pin_memory=True)
-    found.copy_(array.detach(), non_blocking=True)
-    torch.cuda.current_stream(array.device).synchronize()
-    return np.asarray(found.numpy())
+    there = torch.empty(array.shape, dtype=array.dtype, pin_memory=True)
+    there.copy_(array.detach(), non_blocking=True)
+    arrived = torch.cuda.current_stream(array.device).record_event()
+
+    def wait() -> Array:
+        arrived.synchronize()
+        return np.asarray(there.numpy())
+
+    return wait
+
+
+def can_index(array: Any) -> bool:
+    """Whether an array is on a device, and integers index it, which the standard leaves out."""
+    return on_device(array) and (is_torch_array(array) or is_cupy_array(array))
+
+
+def smallest(values: Any, k: int) -> Any:
+    """(n, k) positions of the k smallest numbers of each row, in ascending order."""
+    if is_torch_array(values):
+        return values.topk(k, dim=1, largest=False).indices
+    return namespace(values).argsort(values, axis=1)[:, :k]
 
 
 def row_blocks(n: int, width: int, *, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:

@@ -183,6 +183,9 @@ class LiftedPoints:
     lift: Lift
     X: Points
 
+    def begin(self) -> None:
+        """Begin with the part of the sums that needs only the points, where a device does it."""
+
     def sums(self, R: Any) -> FloatArray:
         """``lift.sums`` of the points."""
         return self.lift.sums(self.X, R)

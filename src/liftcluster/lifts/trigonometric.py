@@ -6,8 +6,8 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
-from functools import cache, cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from ..partitions.stack import Rows, as_rows
 from ._gpu.device import memberships_on
 from ._gpu.fourier_features import DeviceFeatures
 from ._native import warn_if_missing
-from .base import FeatureLift, Lift, as_vectors, state_of_fields
+from .base import FeatureLift, Lift, LiftedPoints, as_vectors, state_of_fields
 from .native import (
     LARGEST_PHASE,
     FeatureMap,
@@ -118,7 +118,7 @@ class TrigonometricLift(FeatureLift):
             Z = self._on_device(X, lambda device: device.features(X))
         xp = namespace(Z)
         single = self.dtype == np.float32
-        return xp.astype(self._of_pairs(Z), xp.float32 if single else xp.float64, copy=False)
+        return xp.astype(self._scaled_pairs(Z), xp.float32 if single else xp.float64, copy=False)
 
     def _by_numpy(self, X: Array) -> Array:
         warn_if_missing(len(X) * self.n_components)
@@ -137,14 +137,19 @@ class TrigonometricLift(FeatureLift):
         sums = self.fused_sums(points, as_rows(R, len(points)))
         return super().sums(points, R) if sums is None else sums
 
+    def at(self, X: Points, *, keep: bool = False) -> LiftedPoints:
+        if on_device(X):
+            return _PointsOnDevice(self, self.points(X, finite=False))
+        return LiftedPoints(self, X)
+
     def device_sums(self, X: Any, R: Any) -> FloatArray:
-        memberships = cache(partial(memberships_on, X, R))
-        sums = self._on_device(X, lambda device: device.sums(X, memberships))
-        return memberships().scale(self._of_pairs(sums))
+        points = _PointsOnDevice(self, X)
+        points.begin()
+        return points.sums(R)
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
         sums = self._by_native_kernels(X, lambda native: map_sums(native, X, R))
-        return None if sums is None else self._of_pairs(sums)
+        return None if sums is None else self._scaled_pairs(sums)
 
     def _scores(self, X: Points, V: Any) -> FloatArray:
         points = self.points(X, finite=False)
@@ -168,7 +173,7 @@ class TrigonometricLift(FeatureLift):
     def _on_device(self, X: Any, function: Callable[[DeviceFeatures], Any]) -> Any:
         """The function of the map on the device of X, in float64 if some points are far away."""
         scale = self.kernel.scale
-        if self.dtype == np.float32 and fits_single_precision(scale):
+        if self._is_single_on_device():
             device = self._features_on(X, np.float32)
             with full_precision(X), np.errstate(over="ignore", invalid="ignore"):
                 answer = function(device)
@@ -182,17 +187,20 @@ class TrigonometricLift(FeatureLift):
             _raise_too_far()
         return answer
 
+    def _is_single_on_device(self) -> bool:
+        return self.dtype == np.float32 and fits_single_precision(self.kernel.scale)
+
     def _features_on(self, X: Any, dtype: Any) -> DeviceFeatures:
         """The map on the device of X, transferred there only once."""
-        key = (str(X.device), str(X.dtype), np.dtype(dtype).name)
+        key = str(X.device), str(X.dtype), dtype
         if key not in self._device_features:
             self._device_features[key] = DeviceFeatures(
-                *self.factored(), self.kernel.scale, self.centre, X, dtype
+                *self.factored(), self.kernel.scale, self.centre, X, dtype, self._factor
             )
         return self._device_features[key].copy()
 
     @cached_property
-    def _device_features(self) -> dict[tuple[str, str, str], DeviceFeatures]:
+    def _device_features(self) -> dict[tuple[str, str, type], DeviceFeatures]:
         return {}
 
     def _by_native_kernels(self, X: Any, function: Callable[[FeatureMap], Answer]) -> Answer | None:
@@ -218,23 +226,29 @@ class TrigonometricLift(FeatureLift):
         radius = (_MAX_RADIUS if double else _MAX_RADIUS_SINGLE) * self.kernel.scale
         return min(radius, LARGEST_PHASE[double] / max(longest, 1e-300))
 
+    @property
+    def _factor(self) -> float:
+        return math.sqrt(2 / self.n_components)
+
+    def _scaled_pairs(self, Z: Array) -> Array:
+        Z *= self._factor
+        return self._of_pairs(Z)
+
     def _of_pairs(self, Z: Array) -> Array:
         """The features from columns of cosines and sines of all M phases.
 
         cos(t + b) = cos b cos t − sin b sin t, so an odd ρ needs both columns of its last phase.
         """
-        factor = math.sqrt(2 / self.n_components)
         if self.phase is None:
-            Z *= factor
             return Z
         M = len(self.groups)
         single = math.cos(self.phase) * Z[:, M - 1] - math.sin(self.phase) * Z[:, 2 * M - 1]
         kept = [Z[:, : M - 1], Z[:, M : 2 * M - 1], single[:, None]]
-        return namespace(Z).concat(kept, axis=1) * factor
+        return namespace(Z).concat(kept, axis=1)
 
     def _to_pairs(self, V: FloatArray) -> FloatArray:
         """The adjoint of ``_of_pairs``."""
-        factor = math.sqrt(2 / self.n_components)
+        factor = self._factor
         if self.phase is None:
             return V * factor
         a, single = self.n_pairs, V[:, -1:]
@@ -259,6 +273,26 @@ class TrigonometricLift(FeatureLift):
         return np.concatenate(
             [old[:, :a], add[:, :b], old[:, a : 2 * a], add[:, b:], old[:, 2 * a :]], axis=1
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _PointsOnDevice(LiftedPoints):
+    """Points on a device, which begins with them while the host reads the labels."""
+
+    lift: TrigonometricLift
+    _begun: list[Any] = field(default_factory=list, repr=False)  # what the next sums begin with
+
+    def begin(self) -> None:
+        X, lift = self.X, self.lift
+        if lift._is_single_on_device():
+            self._begun[:] = [lift._features_on(X, np.float32).begin(X)]
+
+    def sums(self, R: Any) -> FloatArray:
+        X, lift = self.X, self.lift
+        begun = self._begun.pop() if self._begun else None
+        members = memberships_on(X, R)
+        sums = lift._on_device(X, lambda device: device.sums(X, members, begun))
+        return members.scale(lift._of_pairs(sums))
 
 
 def points_of_dimension(X: Points, d: int, *, finite: bool = True) -> Array:

@@ -12,9 +12,11 @@ import scipy.sparse as sp
 from .._util.arrays import check_is_array_like, to_numpy
 from .._util.typing import Array, FloatArray, IntArray, Sparse
 from .._util.validation import as_numbers
+from .._util.warning import warn
 from .counting import encode_range, group_labels, translate
 
 DEFAULT_NOISE = (-1, None, math.nan)
+EMPTY_SHARE = 1e-30  # share of the weight up to which a cluster counts as empty
 # Sums of memberships computed in float32 miss one by a few 1e-7; larger errors are mistakes.
 _SUM_TOLERANCE = 1e-5
 _DENSE_RANGE = 2**16  # integer labels in a range this small are not sorted
@@ -321,3 +323,9 @@ def read_only(array: Any) -> Any:
     for part in parts:
         part.setflags(write=False)
     return array
+
+
+def warn_dropped_clusters(names: Sequence[Hashable]) -> None:
+    """Warn that empty clusters were dropped."""
+    shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+    warn(f"dropped {len(names)} empty cluster(s): {shown}")

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
 from .._util.arrays import (
-    fetch,
+    constant_array,
+    fetch_later,
     has_tensor_cores,
     namespace,
     on_device,
     send,
     to_numpy,
 )
-from .._util.typing import IntArray
+from .._util.typing import FloatArray, IntArray
+from .labels import DEFAULT_NOISE, Encoding, encode_labels
 
 _MOST_VALUES = 2**12  # in the range of the labels; more are encoded in main memory
 _NOISE = -1
@@ -24,19 +26,43 @@ _SMALL = 128  # values that the kernel tells apart: noise, 0 to 125, others
 _BLOCK = 4096  # labels of one program
 
 
-class DeviceLabels(NamedTuple):
-    """A partition of points of equal weight, with codes on a device."""
+class LabelsOnDevice:
+    """Several labelings of points of equal weight, encoded together on their device.
 
-    codes: Any  # (n,), -1 for noise
-    names: tuple[int, ...]
-    counts: IntArray  # (k,)
-
-
-def encode_on_device(labels: Sequence[Any]) -> list[DeviceLabels] | None:
-    """Codes of (n,) arrays of integers on one device; None where that is not possible.
-
-    All are encoded together, so that the host does not wait for the device for each of them.
+    The device begins at once. Until names and sizes of clusters are needed it can be given other
+    work; then ``wait`` returns them.
     """
+
+    def __init__(self, labels: Any) -> None:
+        self.n = int(labels.shape[1])
+        can_use_kernel = has_tensor_cores(labels) and _kernel() is not None
+        self._read = _begin_small(labels) if can_use_kernel else lambda: None
+        self._labels = labels  # (m, n)
+        self._found: list[Encoding] | None = None
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """(n,) ones, which all labelings share."""
+        return constant_array(1.0, self.n)
+
+    def wait(self) -> list[Encoding]:
+        """Codes on the device, or in main memory where labels have a large range."""
+        if self._found is None:
+            found = self._read() or _encode(self._labels)
+            if found is None:
+                found = [encode_labels(row, DEFAULT_NOISE) for row in to_numpy(self._labels)]
+            if not all(encoding.names for encoding in found):
+                raise ValueError(
+                    f"every one of the {self.n} labels is noise; a partition needs at least one "
+                    "cluster"
+                )
+            self._found = found
+            del self._labels, self._read  # which take memory
+        return self._found
+
+
+def encode_on_device(labels: Sequence[Any]) -> LabelsOnDevice | None:
+    """The encoding of (n,) arrays of integers on one device; None for anything else."""
     if not labels or not all(map(on_device, labels)):
         return None
     first, xp = labels[0], namespace(labels[0])
@@ -47,35 +73,37 @@ def encode_on_device(labels: Sequence[Any]) -> list[DeviceLabels] | None:
         return None
     if first.dtype not in (xp.int8, xp.int16, xp.int32, xp.int64, xp.uint8):
         return None
-    L = xp.stack(list(labels))
-    found = _encode_small(L) if has_tensor_cores(L) and _kernel() is not None else None
-    return _encode(L) if found is None else found
+    return LabelsOnDevice(xp.stack(list(labels)))
 
 
-def _encode_small(L: Any) -> list[DeviceLabels] | None:
-    """The same by one kernel for labels from -1 to 125; None where there are others."""
+def _begin_small(L: Any) -> Callable[[], list[Encoding] | None]:
+    """Begin to encode by one kernel; the result is None unless labels are from -1 to 125."""
     xp, (m, n) = namespace(L), L.shape
     codes = xp.empty((m, n), dtype=xp.int8, device=L.device)
     counts = xp.zeros((m, _SMALL), dtype=xp.int32, device=L.device)
     grid = (-(-n // _BLOCK), m)
     _kernel()[grid](L, codes, counts, n, VALUES=_SMALL, BLOCK=_BLOCK, num_warps=8)
-    found = fetch(counts)
-    if found[:, -1].any():
-        return None
-    present = found[:, 1:] > 0
-    ks = present.sum(axis=1).tolist()
-    # Labels are codes where none of 0, 1, … is missing.
-    complete = present.argmin(axis=1).tolist() == ks and all(ks)
-    found = found[:, 1:]
-    if complete:
-        names = {k: tuple(range(k)) for k in set(ks)}
-        parts = zip(codes, ks, found, strict=True)
-        return [DeviceLabels(own, names[k], count[:k]) for own, k, count in parts]
-    wide = xp.astype(codes, xp.int64)
-    return [_partition(own, 0, count) for own, count in zip(wide, found, strict=True)]
+    counted = fetch_later(counts)
+
+    def read() -> list[Encoding] | None:
+        found = counted()
+        if found[:, -1].any():
+            return None
+        found = found[:, 1:]
+        present = found > 0
+        ks = present.sum(axis=1).tolist()
+        # Labels are codes where none of 0, 1, … is missing.
+        if present.argmin(axis=1).tolist() == ks:
+            names = {k: tuple(range(k)) for k in set(ks)}
+            parts = zip(codes, ks, found, strict=True)
+            return [Encoding(own, names[k], count[:k]) for own, k, count in parts]
+        wide = xp.astype(codes, xp.int64)
+        return [_partition(own, 0, count) for own, count in zip(wide, found, strict=True)]
+
+    return read
 
 
-def _encode(L: Any) -> list[DeviceLabels] | None:
+def _encode(L: Any) -> list[Encoding] | None:
     """The same by steps; None for labels from a large range."""
     xp, m = namespace(L), len(L)
     L = xp.astype(L, xp.int64, copy=False)
@@ -90,23 +118,18 @@ def _encode(L: Any) -> list[DeviceLabels] | None:
     return [_partition(position, int(low), count) for position, low, count in parts]
 
 
-def _partition(position: Any, low: int, counts: IntArray) -> DeviceLabels:
-    """The partition from labels minus ``low``, and the numbers of the labels from ``low`` on.
+def _partition(position: Any, low: int, counts: IntArray) -> Encoding:
+    """The encoding from labels minus ``low``, and the numbers of the labels from ``low`` on.
 
     A negative position is noise, which may also be among the labels.
     """
     xp, values = namespace(position), low + np.flatnonzero(counts)
     values = values[values != _NOISE]
-    if not len(values):
-        raise ValueError(
-            f"every one of the {len(position)} labels is noise; a partition needs at least one "
-            "cluster"
-        )
     table = np.full(len(counts) + 1, -1)  # the last entry is for the position -1
     table[values - low] = np.arange(len(values))
     small = xp.int8 if len(values) < 2**7 else xp.int16
     codes = xp.astype(send(table, position)[position], small)
-    return DeviceLabels(codes, tuple(values.tolist()), counts[values - low])
+    return Encoding(codes, tuple(values.tolist()), counts[values - low])
 
 
 def count_on_device(a: Any, b: Any, shape: tuple[int, int]) -> IntArray | None:

@@ -10,13 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .._util.arrays import add_up, check_is_array_like, constant_array, is_constant, to_numpy
+from .._util.arrays import add_up, check_is_array_like, is_constant, to_numpy
 from .._util.typing import Array, FloatArray, IntArray, Sparse
 from .._util.validation import as_weights
-from .._util.warning import warn
 from .frames import columns_as_partitions
 from .labels import (
     DEFAULT_NOISE,
+    EMPTY_SHARE,
+    Encoding,
     as_membership_matrix,
     column_names,
     encode_labels,
@@ -26,10 +27,9 @@ from .labels import (
     one_hot,
     read_only,
     renumber,
+    warn_dropped_clusters,
 )
-from .on_device import DeviceLabels, encode_on_device
-
-EMPTY_SHARE = 1e-30  # share of the weight up to which a cluster counts as empty
+from .on_device import LabelsOnDevice, encode_on_device
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,8 +99,9 @@ class Partition:
             Labels that mean "in no cluster". NaN, None and masked entries always do.
         """
         plain = weights is None and noise is DEFAULT_NOISE
-        if plain and (found := encode_on_device([labels])) is not None:
-            return DevicePartition(found[0])
+        if plain and (begun := encode_on_device([labels])) is not None:
+            begun.wait()
+            return DevicePartition(begun, 0)
         codes, names, counts = encode_labels(labels, noise)
         w = as_weights(weights, len(codes))
         if not names:
@@ -247,27 +248,44 @@ class Partition:
 class DevicePartition(Partition):
     """A hard partition of points of equal weight that was given as labels on a device.
 
-    Its codes are copied to main memory when something there needs them.
+    The first use of its clusters waits for the device, which encodes them; codes are copied to
+    main memory when something there needs them.
     """
 
-    def __init__(self, labels: DeviceLabels) -> None:
-        vars(self).update(
-            device_codes=labels.codes,
-            names=labels.names,
-            cluster_weights=read_only(labels.counts.astype(np.float64)),
-        )
+    _given: LabelsOnDevice
+    _number: int
+
+    def __init__(self, given: LabelsOnDevice, number: int) -> None:
+        vars(self).update(_given=given, _number=number)
+
+    @property
+    def _encoding(self) -> Encoding:
+        return self._given.wait()[self._number]
+
+    @cached_property
+    def names(self) -> tuple[Hashable, ...]:
+        return self._encoding.names
+
+    @cached_property
+    def cluster_weights(self) -> FloatArray:
+        return read_only(self._encoding.counts.astype(np.float64))
+
+    @cached_property
+    def device_codes(self) -> Any:
+        codes = self._encoding.codes
+        return None if isinstance(codes, np.ndarray) else codes
 
     @cached_property
     def weights(self) -> FloatArray:
-        return constant_array(1.0, self.n)
+        return self._given.weights
 
     @cached_property
     def assignment(self) -> IntArray:
-        return np.asarray(read_only(to_numpy(self.device_codes)))
+        return np.asarray(read_only(to_numpy(self._encoding.codes)))
 
     @property
     def n(self) -> int:
-        return int(self.device_codes.shape[0])
+        return self._given.n
 
     @property
     def is_hard(self) -> bool:
@@ -343,8 +361,8 @@ def as_partitions(obj: Any, weights: Any = None) -> dict[Hashable, Partition]:
         named = {0: obj}
     if not named:
         raise ValueError("no partitions were given; pass at least one")
-    if weights is None and (found := encode_on_device([*named.values()])) is not None:
-        return dict(zip(named, map(DevicePartition, found), strict=True))
+    if weights is None and (begun := encode_on_device([*named.values()])) is not None:
+        return {name: DevicePartition(begun, i) for i, name in enumerate(named)}
     return {name: as_partition(p, weights) for name, p in named.items()}
 
 
@@ -378,9 +396,3 @@ def _without_empty(partition: Partition) -> Partition:
     return Partition(
         read_only(assignment), tuple(partition.names[i] for i in kept), partition.weights
     )
-
-
-def warn_dropped_clusters(names: Sequence[Hashable]) -> None:
-    """Warn that empty clusters were dropped."""
-    shown = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
-    warn(f"dropped {len(names)} empty cluster(s): {shown}")

@@ -46,7 +46,7 @@ class Stack:
                 "use represent_samples for partitions of different point sets"
             )
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         parts = self.partitions.values()
         return next(iter(parts)).n, sum(p.k for p in parts)

@@ -37,13 +37,15 @@ def lift_points(
     points: list[LiftedPoints] = []
 
     def sums_by(lift: Lift) -> FloatArray:
+        points[:] = [lift.at(X, keep=keep) for X, _ in samples]
+        for at in points:
+            at.begin()  # before the number of clusters is read, for which labels must be encoded
         s, rho = sum(R.shape[1] for _, R in samples), lift.n_components
         check_memory(
             2 * 8 * s * rho,
             f"vectors of {s:,} clusters with {rho:,} numbers each",
             "take a smaller n_components, or clusterings with fewer clusters",
         )
-        points[:] = [lift.at(X, keep=keep) for X, _ in samples]
         sums = [at.sums(R) for at, (_, R) in zip(points, samples, strict=True)]
         return sums[0] if len(sums) == 1 else np.concatenate(sums)
 

@@ -12,7 +12,7 @@ from .._util.typing import Array, FloatArray, IntArray, Points
 from .._util.validation import check_same_length
 from ..lifts.base import Lift
 from ..partitions.blocks import Block, as_block
-from ..partitions.partition import EMPTY_SHARE, warn_dropped_clusters
+from ..partitions.labels import EMPTY_SHARE, warn_dropped_clusters
 from ..partitions.stack import Stack
 from .representation import Representation, add_fields
 from .storage import name_from_json, name_to_json

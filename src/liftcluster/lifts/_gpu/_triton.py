@@ -269,7 +269,8 @@ def finish_sums(
     parts,  # (n_parts, 2 padded, WIDTH) sums of columns
     expand,  # (s, WIDTH) float64
     extent,  # (n_extents, 2) of halve_points
-    out,  # float64: (s, 2 n_phases) sums of clusters, then the extent of all points
+    out,  # float64: (s, 2 n_phases) sums of clusters, the extent of all points, and for each
+    # program along the phases (s,) sums of squares of its sums
     n_parts,
     n_extents,
     s,
@@ -286,7 +287,8 @@ def finish_sums(
     block, last = tl.program_id(0), tl.num_programs(0) - 1
     if block < last:
         row = block * PHASES + tl.arange(0, PHASES)
-        cluster = tl.program_id(1) * CLUSTERS + tl.arange(0, CLUSTERS)[:, None]
+        name = tl.program_id(1) * CLUSTERS + tl.arange(0, CLUSTERS)
+        cluster = name[:, None]
         found = tl.zeros((CLUSTERS, PHASES), tl.float64)
         for start in range(0, WIDTH, COLUMNS):
             column = start + tl.arange(0, COLUMNS)
@@ -299,8 +301,11 @@ def finish_sums(
             E = tl.load(expand + cluster * WIDTH + column[None, :], mask=cluster < s, other=0.0)
             found = tl.dot(E, sums, found, out_dtype=tl.float64)
         phase = row % padded  # cosines, then sines
+        found = tl.where(phase < n_phases, found, 0.0)
         to = cluster * 2 * n_phases + row // padded * n_phases + phase
         tl.store(out + to, found, mask=(cluster < s) & (phase < n_phases))
+        squares = out + 2 * n_phases * s + 2 + block * s
+        tl.store(squares + name, tl.sum(found * found, 1), mask=name < s)
     elif tl.program_id(1) == 0:
         largest = tl.zeros((EXTENTS,), tl.float32)
         squares = tl.zeros((EXTENTS,), tl.float64)

@@ -20,8 +20,8 @@ class DeviceFeatures:
     """(cos t₁, …, cos t_M, sin t₁, …, sin t_M) of the phases t = ω·(x − centre), in one precision.
 
     Frequencies are lengths times directions, which have few bits. They and the centre are
-    transferred once. ``max_coordinate`` is the largest distance of a coordinate from the centre so
-    far; reading it waits for the device.
+    transferred once. Sums are multiplied by ``factor``. ``max_coordinate`` is the largest distance
+    of a coordinate from the centre so far; reading it waits for the device.
     """
 
     def __init__(
@@ -32,8 +32,10 @@ class DeviceFeatures:
         centre: FloatArray,
         X: Any,
         dtype: Any,
+        factor: float,
     ) -> None:
         xp = namespace(X)
+        self._factor = factor
         self._scale, single = scale, dtype == np.float32
         self.dtype = xp.float32 if single else xp.float64
         # In float32 the frequencies are divided by the unit of length, which saves a pass.
@@ -49,7 +51,7 @@ class DeviceFeatures:
         self._max_coordinate: Any = None
         self._fused: FusedFeatures | None = None
         if single and can_use_kernels_for(X):
-            self._fused = FusedFeatures(directions, lengths, scale, self.high, self.low)
+            self._fused = FusedFeatures(directions, lengths, scale, factor, self.high, self.low)
 
     def copy(self) -> DeviceFeatures:
         """The same map with ``max_coordinate`` reset."""
@@ -95,23 +97,25 @@ class DeviceFeatures:
         xp, T = namespace(X), self.phases(X)
         return xp.concat([xp.cos(T), xp.sin(T)], axis=1)
 
-    def sums(self, X: Any, memberships: Callable[[], Members]) -> Any:
-        """Rᵀφ(X), (s, 2M) on the device or in main memory.
+    def begin(self, X: Any) -> Any:
+        """Begin with the part of the sums that needs no labels, where the kernels have one."""
+        fused = self._fused
+        return None if fused is None else try_fused(lambda: fused.begin(without_gradients(X)))
 
-        Memberships are asked for when the device is at work on the points, where it can be.
-        """
+    def sums(self, X: Any, members: Members, begun: Any = None) -> Any:
+        """(s, 2M) sums of features times the factor, on the device or in main memory."""
         fused, xp = self._fused, namespace(X)
         if fused is not None:
-            total = self._try(lambda: fused.sums(without_gradients(X), memberships))
+            total = self._try(lambda: fused.sums(without_gradients(X), members, begun))
             if total is not None:
                 return total
-        members, total = memberships(), 0.0
+        total = 0.0
         for rows in row_blocks_on(X, self.n_phases):
             T = self.phases(X[rows, ...])
             M = members.transposed(rows, T)
             part = xp.concat([M @ xp.cos(T), M @ xp.sin(T)], axis=1)
             total = xp.astype(part, xp.float64) + total
-        return total
+        return total * self._factor
 
     def scores(self, X: Any, V: FloatArray) -> Any:
         """φ(X)Vᵀ, (n, k) in float64 on the device of X."""

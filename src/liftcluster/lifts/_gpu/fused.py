@@ -13,9 +13,8 @@ where the fast ones would be off by more than a tenth of what random features ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -42,6 +41,8 @@ _FINISHED = 16  # phases of one program
 _FEW = 2**14  # points that are summed precisely in no time
 _ERROR, _TOLERATED = 2e-4, 1e-4
 
+Source = tuple[Any, Any]  # points or products with them, and the extent of the points
+
 
 @dataclass(frozen=True, eq=False)
 class _Weights:
@@ -61,6 +62,18 @@ class _Weights:
         return self.width <= _NARROW
 
 
+class _Sums(NamedTuple):
+    """Sums in main memory, and what their error is estimated from.
+
+    Norms are computed on the device: the host would wait for the memory that they are read from.
+    """
+
+    sums: FloatArray  # (s, 2M)
+    largest: float  # coordinate, in bandwidths
+    squares: float  # sum of the squares of all coordinates
+    lengths: FloatArray  # (s,) squared norms of the sums
+
+
 class FusedFeatures:
     """The features of one lift on one GPU, in float16 with sums in float32 and totals in float64.
 
@@ -68,19 +81,26 @@ class FusedFeatures:
     ----------
     directions, lengths : (M, d) and (M,) arrays
         The frequencies in units of 1/bandwidth are lengths times directions, which have few bits.
-    bandwidth : float
+    bandwidth, factor : float
+        Sums are multiplied by the factor.
     high, low : (d,) arrays on the device
         The centre.
     """
 
     def __init__(
-        self, directions: FloatArray, lengths: FloatArray, bandwidth: float, high: Any, low: Any
+        self,
+        directions: FloatArray,
+        lengths: FloatArray,
+        bandwidth: float,
+        factor: float,
+        high: Any,
+        low: Any,
     ) -> None:
         self.n_phases, self.d = directions.shape
         self.padded = -(-self.n_phases // _PHASES) * _PHASES
         self._directions = directions
         self._high, self._low = high, low
-        self._scale = _UNITS / bandwidth
+        self._scale, self._factor = _UNITS / bandwidth, factor
         radians = np.zeros(self.padded, dtype=np.float32)
         radians[: self.n_phases] = lengths / _UNITS
         self._radians = send(radians, high)
@@ -110,30 +130,7 @@ class FusedFeatures:
             W[: self.n_phases, i * step : i * step + self.d] = part
         return _Weights(W, step, len(parts), 1 if precise else -1)
 
-    def sums(self, X: Any, memberships: Callable[[], Members]) -> tuple[FloatArray, float]:
-        """(s, 2M) sums in main memory, and the largest coordinate relative to the centre.
-
-        The latter is in bandwidths, infinite if a coordinate is not finite. Memberships are asked
-        for when the device is at work on the points.
-        """
-        n, begun = len(X), self._begin(X)
-        members = memberships()
-        check_memberships(members)
-        counts = np.concatenate(members.counts)
-        if n > _FEW and _ERROR / math.sqrt(max(counts.min(), 1.0)) < _TOLERATED:
-            sums, largest, squares = self._sums(X, members, precise=False, begun=begun)
-            if not math.isfinite(largest):
-                return sums, largest
-            # The mean embedding of a cluster is as long as the mean of its features.
-            least = math.sqrt((np.vecdot(sums, sums) / counts).min() / self.n_phases)
-            error = _ERROR * (1 + math.sqrt(squares / n)) / least if least else math.inf
-            if error < _TOLERATED:
-                return sums, largest
-        del begun
-        sums, largest, _ = self._sums(X, members, precise=True)
-        return sums, largest
-
-    def _begin(self, X: Any) -> tuple[Any, Any] | None:
+    def begin(self, X: Any) -> Source | None:
         """The source of fast sums, where all points are likely to be one batch."""
         n, weights = len(X), self._weights_for(False)
         if not _FEW < n <= _BATCH_BYTES // self._bytes_of_source(weights):
@@ -142,18 +139,39 @@ class FusedFeatures:
         chunks = -(-n // chunk)
         return self._source(X, weights, chunks * chunk, chunks, chunk)
 
+    def sums(
+        self, X: Any, members: Members, begun: Source | None = None
+    ) -> tuple[FloatArray, float]:
+        """(s, 2M) sums in main memory, and the largest coordinate relative to the centre.
+
+        The latter is in bandwidths, infinite if a coordinate is not finite.
+        """
+        check_memberships(members)
+        n, counts = len(X), np.concatenate(members.counts)
+        if n > _FEW and _ERROR / math.sqrt(max(counts.min(), 1.0)) < _TOLERATED:
+            found = self._sums(X, members, precise=False, begun=begun)
+            if not math.isfinite(found.largest):
+                return found.sums, found.largest
+            # The mean embedding of a cluster is as long as the mean of its features.
+            shares = found.lengths / (counts * self._factor**2 * self.n_phases)
+            least, radius = math.sqrt(shares.min()), math.sqrt(found.squares / n)
+            if least and _ERROR * (1 + radius) / least < _TOLERATED:
+                return found.sums, found.largest
+        del begun
+        found = self._sums(X, members, precise=True)
+        return found.sums, found.largest
+
     def _bytes_of_source(self, weights: _Weights) -> int:
         """Of one point."""
         return 2 * weights.width + (0 if weights.is_narrow else 4 * self.padded)
 
     def _sums(
-        self, X: Any, members: Members, *, precise: bool, begun: tuple[Any, Any] | None = None
-    ) -> tuple[FloatArray, float, float]:
-        """Sums in main memory, the largest coordinate and the sum of squares, in bandwidths."""
+        self, X: Any, members: Members, *, precise: bool, begun: Source | None = None
+    ) -> _Sums:
         xp, kernels, weights, n = namespace(X), triton_kernels(), self._weights_for(precise), len(X)
         columns = lay_out(members.sizes, members.largest)
         if columns not in self._sent:
-            arrays = columns.first, columns.bits, columns.expand
+            arrays = columns.first, columns.bits, columns.expand * self._factor
             self._sent[columns] = [send(array, X) for array in arrays]
         first, bits, expand = self._sent[columns]
         labels = _one_matrix(members.codes)
@@ -215,15 +233,13 @@ class FusedFeatures:
             parts, chunks = total, 1
         return self._finish(parts, chunks, expand, _one(extents))
 
-    def _finish(
-        self, parts: Any, n_parts: int, expand: Any, extent: Any
-    ) -> tuple[FloatArray, float, float]:
+    def _finish(self, parts: Any, n_parts: int, expand: Any, extent: Any) -> _Sums:
         """Sums of clusters and the extent of all points, in one transfer."""
         s, width = expand.shape
-        out = expand.new_empty(s * 2 * self.n_phases + 2)
+        size, blocks = s * 2 * self.n_phases, 2 * self.padded // _FINISHED
+        out = expand.new_empty(size + 2 + s * blocks)
         clusters = 64 if s <= 64 else 128
-        grid = (2 * self.padded // _FINISHED + 1, -(-s // clusters))
-        triton_kernels().finish_sums[grid](
+        triton_kernels().finish_sums[(blocks + 1, -(-s // clusters))](
             parts,
             expand,
             extent,
@@ -242,12 +258,13 @@ class FusedFeatures:
             num_warps=8,
         )
         found = fetch(out)
-        largest, squares = found[-2:].tolist()
-        return found[:-2].reshape(s, -1), largest, squares
+        largest, squares = found[size : size + 2].tolist()
+        lengths = found[size + 2 :].reshape(blocks, s).sum(axis=0)
+        return _Sums(found[:size].reshape(s, -1), largest, squares, lengths)
 
     def _source(
         self, X: Any, weights: _Weights, rows: int, chunks: int = 1, chunk: int = 64
-    ) -> tuple[Any, Any]:
+    ) -> Source:
         """The points as float16, or in many dimensions their products with the frequencies.
 
         They are spread over chunks; one chunk leaves them in order.
