@@ -332,7 +332,7 @@ def cluster_distance(
     return float(np.linalg.norm(V[0] - V[1]))
 
 
-def assemble(stacks: list[Stack], lift: Lift, sums: FloatArray) -> Representation:
+def assemble(stacks: list[Stack], lift: Lift | None, sums: FloatArray) -> Representation:
     """The representation of stacked partitions from the sums of their clusters."""
     firsts = np.cumsum([0] + [len(stack.partitions) for stack in stacks])
     return Representation(
