@@ -20,8 +20,9 @@ from ..lifts.exact import SpanLift
 from ..lifts.settings import Exact
 from ..partitions.partition import Partition
 from ..partitions.stack import Stack
+from ..representation.assembling import assemble
 from ..representation.representation import Representation
-from ..representation.samples import assemble, represent_in_memory
+from ..representation.samples import represent_in_memory
 from .judging import Distances, distances_by_labels, judging_lifting, share_points
 from .methods.registry import METHODS, Method
 from .result import Consensus, Lifted

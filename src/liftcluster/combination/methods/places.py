@@ -15,7 +15,7 @@ from ..._util.typing import FloatArray, IntArray, Points, Sparse
 from ..._util.warning import warn
 from ...kernels.shift_invariant import Kernel
 from ...partitions.stack import Stack
-from ...representation.samples import assemble
+from ...representation.assembling import assemble
 from .lifted import group_centres, lift_km
 from .neighbours import NEIGHBOURS, PlaceGraph
 from .spectral import relative_eigengaps, spectrum_of_graph, unit_kmeans, unit_rows
