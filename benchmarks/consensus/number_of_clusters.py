@@ -90,7 +90,7 @@ def _estimates(data: DataSet, inputs: list, seed: int) -> Iterator[tuple[str, Ou
     X, labels = data.X, [np.asarray(p.labels) for p in as_partitions(inputs).values()]
     stack = Stack(as_partitions(inputs))
     rep = lc.represent(X, stack.partitions, bandwidth="median/4")
-    places = Places.of(stack, X, rep, 1, rng=np.random.default_rng(seed))
+    places = Places.of(stack, X, 1, rng=np.random.default_rng(seed))
     curves = {name: choose_k(rep, places, criterion=name) for name in CRITERIA}
     chosen = {name: curve.k for name, curve in curves.items()}
     chosen |= _by_stability(X, labels, curves["eigengap"], rep.lift, seed)
@@ -141,8 +141,7 @@ class _Cut:
     def __init__(self, X: np.ndarray, inputs: list[np.ndarray], most: int, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
         stack = Stack(as_partitions(inputs))
-        rep = lc.represent(X, stack.partitions, bandwidth="median/4")
-        places = Places.of(stack, X, rep, most, rng=self.rng)
+        places = Places.of(stack, X, most, rng=self.rng)
         self.place = places.graph.near[:, 0]
         self.vectors = spectrum_of_graph(
             places.weighted_edges, min(most, places.graph.p), self.rng, places.ties

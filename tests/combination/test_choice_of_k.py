@@ -16,9 +16,9 @@ from liftcluster.partitions.stack import Stack
 from support.consensus_cases import WORSE, noisy_inputs, separated_blobs
 
 
-def places_of(X, inputs, rep):
+def places_of(X, inputs):
     stack = Stack(dict(enumerate(inputs)))
-    return Places.of(stack, X, rep, 1, rng=np.random.default_rng(0))
+    return Places.of(stack, X, 1, rng=np.random.default_rng(0))
 
 
 def test_fewer_clusters_than_requested_warn():
@@ -40,7 +40,7 @@ def test_number_of_well_separated_clusters_is_found(criterion):
         X, labels = clear_clusters(rng, k)
         inputs = [lc.Partition.from_labels(p) for p in noisy_inputs(rng, labels, share=0.05)]
         rep = lc.represent(X, inputs, bandwidth="median/2")
-        curve = choose_k(rep, places_of(X, inputs, rep), criterion=criterion)
+        curve = choose_k(rep, places_of(X, inputs), criterion=criterion)
         assert curve.k == k
         assert len(curve.values) == len(curve.candidates) == len(curve.scores)
         assert (np.diff(curve.scores) <= 1e-12).all()
@@ -56,7 +56,7 @@ def test_number_of_clusters_is_found_from_finer_inputs(k):
         within = KMeans(k * pieces, n_init=1, random_state=pieces).fit(X).labels_
         inputs.append(lc.Partition.from_labels(labels * 100 + within))
     rep = lc.represent(X, inputs, bandwidth="median/4")
-    assert choose_k(rep, places_of(X, inputs, rep)).k == k
+    assert choose_k(rep, places_of(X, inputs)).k == k
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -65,7 +65,7 @@ def test_every_criterion_has_a_curve(criterion):
     X = rng.standard_normal((40, 2))
     parts = [lc.Partition.from_labels(rng.integers(k, size=40)) for k in (3, 2, 3)]
     rep = lc.represent(X, parts, bandwidth=1.0)
-    curve = choose_k(rep, places_of(X, parts, rep), criterion=criterion)
+    curve = choose_k(rep, places_of(X, parts), criterion=criterion)
     assert np.isfinite(curve.values).all()
     assert curve.candidates.tolist() == [2, 3, 4, 5]
     for k, score in zip(curve.candidates, curve.scores, strict=True):
@@ -81,7 +81,7 @@ def test_eigengap_criterion_is_weighted_by_the_silhouette():
     X = rng.standard_normal((40, 2))
     parts = [lc.Partition.from_labels(rng.integers(k, size=40)) for k in (3, 2, 3)]
     rep = lc.represent(X, parts, bandwidth=1.0)
-    places = places_of(X, parts, rep)
+    places = places_of(X, parts)
     gaps = places.eigengaps(5)
     widths = choose_k(rep, criterion="silhouette").values
     expected = gaps[1:5] * np.maximum(widths, 0)
@@ -102,7 +102,7 @@ def test_number_of_clusters_is_chosen_from_soft_inputs():
         used = found.representation.lift
         how = {"kernel": used.kernel} if lift == "exact" else {"lift": used}
         rep = lc.represent(X, inputs, **how)
-        expected = choose_k(rep, places_of(X, inputs, rep))
+        expected = choose_k(rep, places_of(X, inputs))
         np.testing.assert_allclose(found.curve.values, expected.values, rtol=1e-6)
 
 

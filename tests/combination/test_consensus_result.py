@@ -9,12 +9,13 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
-from liftcluster.combination import evaluation
+from liftcluster.combination import combining, evaluation
 from liftcluster.combination.assigning import shares_of_scores
 from liftcluster.combination.composition import list_parts
 from liftcluster.combination.methods.lifted import lift_ssd
 from liftcluster.combination.methods.registry import METHODS
 from liftcluster.lifts import nystroem
+from liftcluster.lifts.choice import Lifting
 from support.consensus_cases import TAKES_K, WORSE, noisy_inputs, separated_blobs
 
 
@@ -265,6 +266,44 @@ def test_methods_by_labels_lift_the_points_on_request(monkeypatch):
         np.testing.assert_array_equal(found.predict(X)[:5], found.labels[:5])
         again = pickle.loads(pickle.dumps(found))
         assert again.mean_distance == found.mean_distance
+
+
+@pytest.mark.parametrize("method", ["lift_places", "lift_walk"])
+def test_methods_by_places_lift_the_points_on_request(method, monkeypatch):
+    passes, represent = [], evaluation.represent_in_memory
+
+    def record(*arguments, **options):
+        passes.append(1)
+        return represent(*arguments, **options)
+
+    monkeypatch.setattr(evaluation, "represent_in_memory", record)
+    monkeypatch.setattr(combining, "represent_points", lambda *_: pytest.fail("lifted"))
+    rng = np.random.default_rng(0)
+    X, truth = separated_blobs(rng, 2500, 2)  # more than 2,000, so that places are drawn
+    inputs = noisy_inputs(rng, truth)
+    found = lc.consensus(inputs, 4, X, method=method, lift=lc.Nystroem(30), rng=0)
+    assert "liftSSD" not in repr(found)
+    assert found.has_points
+    assert not passes
+    assert found.mean_distance > 0
+    assert passes == [1]
+    together = found.representation
+    assert passes == [1, 1]
+    monkeypatch.undo()
+    generator = np.random.default_rng(0)
+    lift = lc.make_lift(X, lift=lc.Nystroem(30), bandwidth="median/4", rng=generator)
+    lifted = lc.consensus(inputs, 4, X, method=method, lift=lift, rng=generator)  # at once
+    np.testing.assert_array_equal(found.labels, lifted.labels)
+    assert together.lift.fingerprint() == lift.fingerprint()
+    np.testing.assert_allclose(together.sums, lifted.representation.sums, atol=1e-9)
+    np.testing.assert_allclose(found.centres, lifted.centres, atol=1e-9)
+
+
+@pytest.mark.parametrize("lift", [lc.Exact(), lc.Fourier(tol=0.1), lc.Structured(tol=0.1)])
+def test_a_lift_that_depends_on_the_clusters_takes_no_random_numbers_before(lift):
+    rng = np.random.default_rng(0)
+    assert evaluation.fit_before_sums(Lifting.of(lift=lift), np.zeros((5, 2)), rng) is None
+    assert rng.random() == np.random.default_rng(0).random()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

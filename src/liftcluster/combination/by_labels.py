@@ -8,9 +8,9 @@ import numpy as np
 
 from .._util.typing import Points
 from .._util.warning import warn
+from ..kernels.shift_invariant import Kernel
 from ..partitions.partition import Partition
 from ..partitions.stack import Stack
-from ..representation.representation import Representation
 from .evaluation import unanimous
 from .methods.disagreements import Aggregation, aggregation_of
 from .methods.places import Places
@@ -24,23 +24,23 @@ _PIECES_OF_A_PART = 50  # of more points: so fine that METIS can balance to with
 def combine_labels(
     task: Task,
     k: int | None,
-    rep: Representation | None,
     X: Points,
     named: dict[Hashable, Partition],
+    *,
+    kernel: Kernel | None = None,
     places: Places | None = None,
 ) -> Partition:
     """The consensus by a method that needs the labels of all points; places if they are known.
 
-    Without k only by a method that chooses it.
+    Without k only by a method that chooses it. The kernel compares objects without coordinates.
     """
     method, options, rng = task.method, dict(task.options), task.rng
     first = next(iter(named.values()))
     weights = first.weights
     assert method.function is not None
     if method.needs == "labels and points":
-        assert rep is not None
         assert k is not None
-        places = places or Places.of(Stack(named), X, rep, k, rng=rng, **options)
+        places = places or Places.of(Stack(named), X, k, rng=rng, kernel=kernel, **options)
         if (agreed := unanimous(named, k)) is not None:
             return agreed
         found = Partition.from_labels(by_first_appearance(method.function(places))[1], weights)

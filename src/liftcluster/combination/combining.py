@@ -31,7 +31,7 @@ from .by_labels import aggregation, combine_labels
 from .by_vectors import combine_vectors, update_by_sums
 from .choice_of_k import Curve, choose_k
 from .deciding import decide, decide_by_sums
-from .evaluation import LiftOnRequest, check_linked, finish, hardened
+from .evaluation import LiftOnRequest, check_linked, finish, fit_before_sums, hardened
 from .grouping import lifting_for_consensus
 from .judging import COMBINED_AT, judging_lifting, warn_if_worse
 from .methods.lifted import group_by
@@ -234,9 +234,14 @@ def _combine_in_memory(
         seen = named if method.soft else {name: hardened(p) for name, p in named.items()}
         s = sum(p.k for p in seen.values())
         check_pairs(s, s)
-        lifting = lifting_for_consensus(lifting, next(iter(named.values())).n)
-        if method.needs == "labels" and wanted != "auto":
-            return _combine_labels_alone(task, wanted, X, named, seen, lifting)
+        n = next(iter(named.values())).n
+        lifting = lifting_for_consensus(lifting, n)
+        if not lifting.is_fitted:
+            X = lifting.kernel.points(X, n)
+        if wanted != "auto" and method.needs in ("labels", "labels and points"):
+            found = _combine_before_lifting(task, wanted, X, named, seen, lifting)
+            if found is not None:
+                return found
         rep, points = represent_points(lifting, X, seen, task.rng)
         judged_by = judging_lifting(rep.lift, lifting)
     elif method.needs in ("vectors", "labels and points") or wanted == "auto":
@@ -269,7 +274,8 @@ def _combine_in_memory(
         if method.needs == "distances":
             partition = _medoid(named, X, rep, **task.options)
         else:
-            partition = combine_labels(task, wanted, rep, X, named, places)
+            kernel = None if rep is None else getattr(rep.lift, "kernel", None)
+            partition = combine_labels(task, wanted, X, named, kernel=kernel, places=places)
         found = finish(method.name, partition, named, rep, points, judged_by=judged_by)
         if method.aggregates:
             found = replace(found, aggregation=aggregation(named, partition))
@@ -279,20 +285,25 @@ def _combine_in_memory(
     return replace(found, curve=curve, decision=decision)
 
 
-def _combine_labels_alone(
+def _combine_before_lifting(
     task: Task,
     k: int | None,
     X: Points,
     named: dict[Hashable, Partition],
     seen: dict[Hashable, Partition],
     lifting: Lifting,
-) -> Consensus:
-    """By a method that uses only labels: the points are checked now, and lifted on request."""
-    if not lifting.is_fitted:
-        X = lifting.kernel.points(X, next(iter(named.values())).n)
-    rng = deepcopy(task.rng)  # what is asked for later does not depend on the method
-    partition = combine_labels(task, k, None, X, named)
-    on_request = LiftOnRequest(lifting, X, seen, partition, rng)
+) -> Consensus | None:
+    """By a method that uses no vectors of clusters, which are lifted on request.
+
+    None where the lift that the random numbers of the method follow needs the sums of clusters.
+    """
+    rng, lift = task.rng, None
+    if task.method.needs == "labels":
+        rng = deepcopy(rng)  # what is asked for later does not depend on the method
+    elif (lift := fit_before_sums(lifting, X, rng)) is None:
+        return None
+    partition = combine_labels(task, k, X, named, kernel=getattr(lift, "kernel", None))
+    on_request = LiftOnRequest(lifting, X, seen, partition, rng, lift)
     found = finish(task.method.name, partition, named, None, None, on_request=on_request)
     if task.method.aggregates:
         found = replace(found, aggregation=aggregation(named, partition))
@@ -311,9 +322,10 @@ def _warn_of_other_k(method: Method, k: int | None, found: Consensus) -> None:
 def _choose_k(
     rep: Representation, X: Points, named: dict[Hashable, Partition], rng: np.random.Generator
 ) -> Curve:
-    if isinstance(getattr(rep.lift, "kernel", None), Discrete):  # no point has neighbours
+    kernel = getattr(rep.lift, "kernel", None)
+    if isinstance(kernel, Discrete):  # no point has neighbours
         return choose_k(rep, criterion="silhouette")
-    return choose_k(rep, Places.of(Stack(named), X, rep, 1, rng=rng))
+    return choose_k(rep, Places.of(Stack(named), X, 1, rng=rng, kernel=kernel))
 
 
 def _medoid(

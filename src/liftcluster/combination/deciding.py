@@ -132,7 +132,8 @@ def _decide(
     *,
     with_kmeans: bool,
 ) -> Decided:
-    places = Places.of(Stack(named), X, rep, k, rng=rng)
+    kernel = getattr(rep.lift, "kernel", None)
+    places = Places.of(Stack(named), X, k, rng=rng, kernel=kernel)
     if k == 1:
         return Decided(Decision(_SUMS, "one cluster was asked for", {}), places)
     if places.graph.p <= k:

@@ -13,13 +13,16 @@ from scipy.sparse.csgraph import connected_components
 from .._util.memory import check_memory
 from .._util.typing import FloatArray, IntArray, Points
 from ..comparison.measures.lifted import lift_emd_matrix
-from ..lifts.base import LiftedPoints
-from ..lifts.choice import Lifting
+from ..kernels.summary import n_points
+from ..lifts.base import Lift, LiftedPoints
+from ..lifts.choice import Lifting, choose_settings, lift_for_any_points
 from ..lifts.exact import SpanLift
+from ..lifts.settings import Exact
 from ..partitions.partition import Partition
 from ..partitions.stack import Stack
+from ..representation.assembling import assemble
 from ..representation.representation import Representation
-from ..representation.samples import assemble, represent_in_memory
+from ..representation.samples import represent_in_memory
 from .judging import Distances, distances_by_labels, judging_lifting, share_points
 from .methods.registry import METHODS, Method
 from .result import Consensus, Lifted
@@ -91,9 +94,10 @@ def finish(
 
 @dataclass(frozen=True, eq=False)
 class LiftOnRequest:
-    """Lifts the inputs of a consensus by labels, and the consensus, when that is asked for.
+    """Lifts the inputs of a consensus, and the consensus, when that is asked for.
 
-    In one pass over the points; the distances at another bandwidth take one more.
+    In one pass over the points; the distances at another bandwidth take one more. The lift is
+    fitted before where the method needs random numbers after it.
     """
 
     lifting: Lifting
@@ -101,6 +105,7 @@ class LiftOnRequest:
     named: dict[Hashable, Partition]
     partition: Partition
     rng: np.random.Generator
+    fitted: Lift | None = None
 
     @property
     def partitions(self) -> dict[Hashable, Partition]:
@@ -108,17 +113,32 @@ class LiftOnRequest:
 
     @cached_property
     def together(self) -> Representation:
-        return represent_in_memory(self.lifting, [(self.X, self.partitions)], rng=self.rng)
+        lifting = self.lifting if self.fitted is None else Lifting.of(lift=self.fitted)
+        return represent_in_memory(lifting, [(self.X, self.partitions)], rng=self.rng)
 
     def vectors(self) -> Lifted:
         m = len(self.named)
         return Lifted(self.together[:m], self.together[m].vectors)
 
     def distances(self) -> Distances:
-        judged_by = judging_lifting(self.together.lift, self.lifting)
+        judged_by = judging_lifting(self.fitted or self.together.lift, self.lifting)
         if judged_by is None:
             return _distances_by_place(self.together)
         return _distances_by_lift(judged_by, self.X, self.partitions)
+
+
+def fit_before_sums(lifting: Lifting, X: Points, rng: np.random.Generator) -> Lift | None:
+    """The lift of points, by the random numbers that lifting clusters takes; None if it needs sums.
+
+    The exact lift spans the clusters, a tolerance is that of their distances, and a lift that was
+    given may not suit the points, which lifting them tells.
+    """
+    if lifting.is_fitted:
+        return None
+    settings = choose_settings(lifting, n_points(X), None)
+    if isinstance(settings, Exact) or getattr(settings, "tol", None) is not None:
+        return None
+    return lift_for_any_points(lifting, X, rng)
 
 
 def _distances_by_lift(

@@ -92,8 +92,8 @@ class Consensus:
     masses : (k,) array or None
         Share of the weight that each cluster has; None without points.
     representation : Representation or None
-        The clusters of the inputs, lifted; None without points. Methods that use only labels
-        compute it, and the centres, when they are first used: see ``mean_distance``.
+        The clusters of the inputs, lifted; None without points. Methods by labels, and above 5,000
+        points lift_places and lift_walk, compute it and the centres when they are first used.
     centres : (k, ρ) array or None
         The vectors that points are scored by; None without points.
     score : float or None

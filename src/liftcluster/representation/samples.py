@@ -15,13 +15,14 @@ from .._util.typing import BandwidthLike, FloatArray, Points, RngLike
 from .._util.validation import as_numbers, as_weights, make_rng
 from ..kernels.kernel import KernelLike
 from ..kernels.shift_invariant import ShiftInvariant
-from ..lifts.base import Lift, LiftedPoints
+from ..lifts.base import LiftedPoints
 from ..lifts.choice import Lifting, LiftLike
 from ..lifts.uncertainty import unit_rows
 from ..partitions.frames import columns_as_partitions
 from ..partitions.partition import as_partitions
 from ..partitions.stack import MatrixRows, Stack
 from ..streaming.streams import Stream, as_stream, needs_stream
+from .assembling import assemble
 from .lifting import Sample, lift_points, lift_samples, lift_samples_at_scales
 from .passes import lift_streams, open_checkpoint
 from .representation import Representation
@@ -330,20 +331,6 @@ def cluster_distance(
     if normalise:
         V = unit_rows(V, ("a", "b"))
     return float(np.linalg.norm(V[0] - V[1]))
-
-
-def assemble(stacks: list[Stack], lift: Lift, sums: FloatArray) -> Representation:
-    """The representation of stacked partitions from the sums of their clusters."""
-    firsts = np.cumsum([0] + [len(stack.partitions) for stack in stacks])
-    return Representation(
-        sums=sums,
-        cluster_weights=np.concatenate([stack.cluster_weights for stack in stacks]),
-        total_weights=np.concatenate([stack.total_weights for stack in stacks]),
-        owner=np.concatenate([stack.owner + i for stack, i in zip(stacks, firsts, strict=False)]),
-        cluster_names=tuple(name for stack in stacks for name in stack.cluster_names),
-        partition_names=tuple(name for stack in stacks for name in stack.partitions),
-        lift=lift,
-    )
 
 
 def _with_weights(

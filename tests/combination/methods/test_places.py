@@ -47,12 +47,11 @@ def small_case(kind, seed=0, n=36):
     return X, [lc.Partition.from_memberships(R, weights) for R in dense], dense, weights
 
 
-def places_of(X, partitions, k, *, rep=None, seed=0, n_neighbours=10, **options):
+def places_of(X, partitions, k, *, seed=0, n_neighbours=10, **options):
     rng = np.random.default_rng(seed)
     stack = Stack(dict(enumerate(partitions)))
-    rep = lc.represent(X, partitions, bandwidth=1.0) if rep is None else rep
     graph = PlaceGraph.of(X, partitions[0].weights, rng, n_neighbours=n_neighbours, **options)
-    return Places(graph, stack, rep, k, rng)
+    return Places(graph, stack, k, rng)
 
 
 def as_partitions(inputs, weights=None):
@@ -131,7 +130,7 @@ def test_walk_is_the_best_grouping_by_its_kernel(kind):
     P = X[places.graph.rows]
     B, _ = oracle.weights_at(P, X, dense, weights)
     K = oracle.walk_kernel(oracle.kappa(P, 10))
-    _, expected = oracle.best_scores(K, B, places.rep.masses, 2)
+    _, expected = oracle.best_scores(K, B, lc.represent(X, partitions).masses, 2)
     found = places.walk_scores
     order = [0, 1] if np.allclose(found, expected, rtol=1e-6) else [1, 0]
     np.testing.assert_allclose(found[:, order], expected, rtol=1e-7)
@@ -160,9 +159,8 @@ def test_smoothness_of_landmarks_does_not_count_their_own_labels(share):
     X, truth = separated_blobs(rng, 1500, 2, k=3)
     labels = noisy_inputs(rng, truth, m=3, share=share)
     inputs = as_partitions(labels)
-    rep = lc.represent(X, inputs, bandwidth=1.0, lift="fourier", rng=0)
-    whole = places_of(X, inputs, 3, rep=rep).smoothness
-    few = places_of(X, inputs, 3, rep=rep, n_landmarks=500).smoothness
+    whole = places_of(X, inputs, 3).smoothness
+    few = places_of(X, inputs, 3, n_landmarks=500).smoothness
     right = np.mean([np.mean(p == truth) for p in labels])
     error = 3 * np.sqrt(0.25 / (3 * 500))  # of a share among 500 landmarks and three inputs
     assert whole - error < few < right + error
@@ -313,12 +311,11 @@ def test_labels_join_pieces_that_have_no_edges():
 def test_landmarks_find_the_pieces_of_the_whole_graph(shape):
     X, truth, inputs = shape_case(shape, 1500)
     k = truth.max() + 1
-    rep = lc.represent(X, inputs, bandwidth=1.0, lift="fourier", rng=0)
-    few = places_of(X, inputs, k, rep=rep, n_landmarks=400)
+    few = places_of(X, inputs, k, n_landmarks=400)
     assert not few.graph.is_whole
     assert few.graph.p == 400
     assert few.graph.near.shape == few.graph.steps.shape == (1500, 10)
-    whole = places_of(X, inputs, k, rep=rep)
+    whole = places_of(X, inputs, k)
     assert whole.graph.is_whole
     assert adjusted_rand_score(truth, lift_places(whole)) == 1
     assert adjusted_rand_score(truth, lift_places(few)) == 1
@@ -328,9 +325,8 @@ def test_walk_from_landmarks_corrects_errors_like_the_whole_graph():
     rng = np.random.default_rng(0)
     X, truth = separated_blobs(rng, 1500, 2, k=4)
     inputs = as_partitions(noisy_inputs(rng, truth, m=4, share=0.4))
-    rep = lc.represent(X, inputs, bandwidth=1.0, lift="fourier", rng=0)
     for options in ({"n_landmarks": 300}, {}):
-        found = lift_walk(places_of(X, inputs, 4, rep=rep, **options))
+        found = lift_walk(places_of(X, inputs, 4, **options))
         assert adjusted_rand_score(truth, found) == 1
 
 
@@ -360,9 +356,8 @@ def test_steps_to_landmarks_equal_their_formula():
 def test_many_points_take_no_matrix_of_points_and_landmarks():
     n, p = 30_000, 1500
     X, truth, inputs = shape_case("rows", n)
-    rep = lc.represent(X, inputs, bandwidth=1.0, lift=lc.Fourier(16), rng=0)
     tracemalloc.start()
-    places = places_of(X, inputs, 3, rep=rep, n_landmarks=p)
+    places = places_of(X, inputs, 3, n_landmarks=p)
     labels = lift_places(places)
     lift_walk(places)
     peak = tracemalloc.get_traced_memory()[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,8 +13,9 @@ from scipy.spatial.distance import cdist
 from ..._util.checks import check_count
 from ..._util.typing import FloatArray, IntArray, Points, Sparse
 from ..._util.warning import warn
+from ...kernels.shift_invariant import Kernel
 from ...partitions.stack import Stack
-from ...representation.representation import Representation
+from ...representation.assembling import assemble
 from .lifted import group_centres, lift_km
 from .neighbours import NEIGHBOURS, PlaceGraph
 from .spectral import relative_eigengaps, spectrum_of_graph, unit_kmeans, unit_rows
@@ -134,7 +135,6 @@ class Places:
 
     graph: PlaceGraph
     stack: Stack
-    rep: Representation
     k: int
     rng: np.random.Generator
 
@@ -143,18 +143,21 @@ class Places:
         cls,
         stack: Stack,
         X: Points,
-        rep: Representation,
         k: int,
         *,
         rng: np.random.Generator,
+        kernel: Kernel | None = None,
         n_neighbours: int = NEIGHBOURS,
     ) -> Places:
-        """The places of X; the kernel of ``rep`` compares objects without coordinates."""
+        """The places of X; a kernel compares objects without coordinates."""
         K = check_count(n_neighbours, "n_neighbours")
         weights = next(iter(stack.partitions.values())).weights
-        kernel = getattr(rep.lift, "kernel", None)
         graph = PlaceGraph.of(X, weights, rng, kernel=kernel, n_neighbours=K)
-        return cls(graph, stack, rep, k, rng)
+        return cls(graph, stack, k, rng)
+
+    @property
+    def m(self) -> int:
+        return len(self.stack.partitions)
 
     @cached_property
     def around(self) -> FloatArray:
@@ -220,7 +223,7 @@ class Places:
         """Share of the labels that the labels around a place predict, mean over the partitions."""
         own, votes = self.own.toarray(), self._votes_of_others()
         shares = []
-        for number in range(self.rep.m):
+        for number in range(self.m):
             clusters = np.flatnonzero(self.stack.owner == number)
             labelled = own[:, clusters].any(axis=1)
             if labelled.any():
@@ -249,7 +252,7 @@ class Places:
     def ties(self) -> Sparse:
         """(p, s + 1) factor of the edges between equal labels, and between all places."""
         size = np.maximum(np.asarray(self.own.sum(axis=0)).ravel(), 1)
-        share = np.sqrt(_TIE / self.rep.m * self.coherence / size)
+        share = np.sqrt(_TIE / self.m * self.coherence / size)
         everywhere = tie(self.graph.p, _WEAKER_TIE)
         return sp.csr_array(sp.hstack([self.own @ sp.diags_array(share), everywhere]))
 
@@ -266,7 +269,7 @@ class Places:
             return V
 
         sums = spread(root[:, None] * self.around).T
-        rep = replace(self.rep, sums=sums, lift=None)
+        rep = assemble([self.stack], None, sums)
         first, codes = by_first_appearance(lift_km(rep, min(self.k, rep.s), rng=self.rng))
         return np.asarray(root[:, None] * spread(group_centres(rep, codes, len(first)).T))
 
