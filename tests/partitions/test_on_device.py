@@ -9,6 +9,7 @@ import liftcluster as lc
 from liftcluster._util import arrays
 from liftcluster.partitions import on_device
 from liftcluster.partitions.contingency import contingency
+from liftcluster.partitions.labels import encode_labels
 from liftcluster.partitions.on_device import encode_on_device
 from liftcluster.partitions.partition import DevicePartition, as_partitions
 from support.devices import HAVE_TORCH, need_triton, on_torch, skip_or_fail
@@ -90,7 +91,7 @@ def test_several_partitions_are_encoded_together(way):
 
 
 def test_labels_of_different_lengths_are_not_encoded_together():
-    assert encode_on_device([on_torch([0, 1]), on_torch([0, 1, 1])]) is None
+    assert encode_on_device([on_torch([0, 1]), on_torch([0, 1, 1])], encode_labels) is None
     with pytest.raises(ValueError, match="same length"):
         lc.represent(np.zeros((2, 1)), [on_torch([0, 1]), on_torch([0, 1, 1])])
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,14 @@ from .._util.typing import Array, FloatArray, IntArray
 _BLOCK = 2**16  # labels that NumPy counts at a time: their codes stay in cache
 _MOST_CELLS = 2**31 - 1  # of a table for compiled code
 _MOST_GROUPS = 2**16  # different labels, beyond which sorting them is as fast
+
+
+class Encoding(NamedTuple):
+    """Labels as codes in 0 … k-1, with -1 for noise."""
+
+    codes: Any  # (n,) of the smallest type, on the device of the labels where it can encode them
+    names: tuple[Hashable, ...]  # (k,) of the codes
+    counts: IntArray  # (k,) labels of each
 
 
 def _load() -> ModuleType | None:

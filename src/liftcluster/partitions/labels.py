@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +13,7 @@ from .._util.arrays import check_is_array_like, to_numpy
 from .._util.typing import Array, FloatArray, IntArray, Sparse
 from .._util.validation import as_numbers
 from .._util.warning import warn
-from .counting import encode_range, group_labels, translate
+from .counting import Encoding, encode_range, group_labels, translate
 
 DEFAULT_NOISE = (-1, None, math.nan)
 EMPTY_SHARE = 1e-30  # share of the weight up to which a cluster counts as empty
@@ -22,15 +22,7 @@ _SUM_TOLERANCE = 1e-5
 _DENSE_RANGE = 2**16  # integer labels in a range this small are not sorted
 
 
-class Encoding(NamedTuple):
-    """Labels as codes in 0 … k-1, with -1 for noise."""
-
-    codes: IntArray  # (n,) of the smallest type
-    names: tuple[Hashable, ...]  # (k,) of the codes
-    counts: IntArray  # (k,) labels of each
-
-
-def encode_labels(labels: Any, noise: Iterable[Any]) -> Encoding:
+def encode_labels(labels: Any, noise: Iterable[Any] = DEFAULT_NOISE) -> Encoding:
     """Number the different labels that are not noise, and count them.
 
     Names are in the order of the categories if there are any; else sorted if possible; else in the

@@ -17,8 +17,8 @@ from .._util.arrays import (
     send,
     to_numpy,
 )
-from .._util.typing import FloatArray, IntArray
-from .labels import DEFAULT_NOISE, Encoding, encode_labels
+from .._util.typing import Array, FloatArray, IntArray
+from .counting import Encoding
 
 _MOST_VALUES = 2**12  # in the range of the labels; more are encoded in main memory
 _NOISE = -1
@@ -30,14 +30,15 @@ class LabelsOnDevice:
     """Several labelings of points of equal weight, encoded together on their device.
 
     The device begins at once. Until names and sizes of clusters are needed it can be given other
-    work; then ``wait`` returns them.
+    work; then ``wait`` returns them. ``otherwise`` encodes labels in main memory, where the device
+    cannot.
     """
 
-    def __init__(self, labels: Any) -> None:
+    def __init__(self, labels: Any, otherwise: Callable[[Array], Encoding]) -> None:
         self.n = int(labels.shape[1])
         can_use_kernel = has_tensor_cores(labels) and _kernel() is not None
         self._read = _begin_small(labels) if can_use_kernel else lambda: None
-        self._labels = labels  # (m, n)
+        self._labels, self._otherwise = labels, otherwise  # (m, n)
         self._found: list[Encoding] | None = None
 
     @cached_property
@@ -50,7 +51,7 @@ class LabelsOnDevice:
         if self._found is None:
             found = self._read() or _encode(self._labels)
             if found is None:
-                found = [encode_labels(row, DEFAULT_NOISE) for row in to_numpy(self._labels)]
+                found = [self._otherwise(row) for row in to_numpy(self._labels)]
             if not all(encoding.names for encoding in found):
                 raise ValueError(
                     f"every one of the {self.n} labels is noise; a partition needs at least one "
@@ -61,7 +62,9 @@ class LabelsOnDevice:
         return self._found
 
 
-def encode_on_device(labels: Sequence[Any]) -> LabelsOnDevice | None:
+def encode_on_device(
+    labels: Sequence[Any], otherwise: Callable[[Array], Encoding]
+) -> LabelsOnDevice | None:
     """The encoding of (n,) arrays of integers on one device; None for anything else."""
     if not labels or not all(map(on_device, labels)):
         return None
@@ -73,7 +76,7 @@ def encode_on_device(labels: Sequence[Any]) -> LabelsOnDevice | None:
         return None
     if first.dtype not in (xp.int8, xp.int16, xp.int32, xp.int64, xp.uint8):
         return None
-    return LabelsOnDevice(xp.stack(list(labels)))
+    return LabelsOnDevice(xp.stack(list(labels)), otherwise)
 
 
 def _begin_small(L: Any) -> Callable[[], list[Encoding] | None]:

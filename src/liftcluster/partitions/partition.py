@@ -13,11 +13,11 @@ import scipy.sparse as sp
 from .._util.arrays import add_up, check_is_array_like, is_constant, to_numpy
 from .._util.typing import Array, FloatArray, IntArray, Sparse
 from .._util.validation import as_weights
+from .counting import Encoding
 from .frames import columns_as_partitions
 from .labels import (
     DEFAULT_NOISE,
     EMPTY_SHARE,
-    Encoding,
     as_membership_matrix,
     column_names,
     encode_labels,
@@ -99,7 +99,7 @@ class Partition:
             Labels that mean "in no cluster". NaN, None and masked entries always do.
         """
         plain = weights is None and noise is DEFAULT_NOISE
-        if plain and (begun := encode_on_device([labels])) is not None:
+        if plain and (begun := encode_on_device([labels], encode_labels)) is not None:
             begun.wait()
             return DevicePartition(begun, 0)
         codes, names, counts = encode_labels(labels, noise)
@@ -361,7 +361,8 @@ def as_partitions(obj: Any, weights: Any = None) -> dict[Hashable, Partition]:
         named = {0: obj}
     if not named:
         raise ValueError("no partitions were given; pass at least one")
-    if weights is None and (begun := encode_on_device([*named.values()])) is not None:
+    begun = encode_on_device([*named.values()], encode_labels) if weights is None else None
+    if begun is not None:
         return {name: DevicePartition(begun, i) for i, name in enumerate(named)}
     return {name: as_partition(p, weights) for name, p in named.items()}
 
