@@ -28,7 +28,6 @@ from .methods.registry import METHODS, Method
 from .result import Consensus, Lifted
 
 CONSENSUS = ("consensus",)  # its name among its inputs, which may have any names
-_MANY_MEMBERSHIPS = 5e7  # 400 MB
 
 
 def finish(
@@ -50,13 +49,12 @@ def finish(
     are those of the clusters of the partition, where they are known. The distances are those of
     ``judged_by``, or of the lift of the inputs. With ``on_request`` nothing is lifted yet.
     """
-    m, shares = len(named), memberships
+    m = len(named)
     k = partition.k if memberships is None or centres is None else len(centres)
-    if shares is None:
-        shares = partial(_mean_shares, partition, named.values())
-        # Who asks for a number of clusters is told at once that so many do not fit.
-        if partition.n * k <= _MANY_MEMBERSHIPS or not METHODS[method].chooses_k:
-            shares = shares()
+    if memberships is None:
+        if not METHODS[method].chooses_k:  # who asks for a number is told at once that it is high
+            check_memberships_fit(partition.n, k)
+        memberships = partial(_mean_shares, partition, list(named.values()))
     judge: Callable[[], Distances]
     lifted: Lifted | Callable[[], Lifted] | None = None
     if on_request is not None:
@@ -88,7 +86,7 @@ def finish(
         _judge=judge,
         _lifted=lifted,
         _partition=partition,
-        _memberships=shares,
+        _memberships=memberships,
     )
 
 

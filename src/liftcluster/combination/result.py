@@ -68,8 +68,7 @@ class Consensus:
     partition : Partition
         The same as a hard partition.
     memberships : (n, k) array
-        Soft consensus; rows sum to one. Computed when first used, where a method has chosen so
-        many clusters that they take more than 400 MB.
+        Soft consensus; rows sum to one. Of methods by labels computed when first used.
     confidence : (n,) array
         Share of the inputs that agree with the cluster of a point, for every method alike: those
         whose cluster at that point lies mostly in its consensus cluster, with the largest share
@@ -155,6 +154,7 @@ class Consensus:
             "_reader": None,
             "_judge": self._distances,
             "_lifted": self._vectors,
+            "_memberships": None if self._memberships is None else self.memberships,
         }
 
     @cached_property

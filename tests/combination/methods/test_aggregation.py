@@ -1,5 +1,7 @@
 """Clustering aggregation: optima by brute force, proven factors, literal formulas, invariances."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,6 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 import liftcluster as lc
-from liftcluster.combination import evaluation
 from liftcluster.combination.methods import aggregation, disagreements, local_search
 from liftcluster.combination.methods.disagreements import (
     Aggregation,
@@ -330,17 +331,17 @@ def test_method_chooses_the_number_of_clusters_and_reports_its_cost(method):
         lc.consensus(list(labels.T), found.n_clusters + 1, method=method)
 
 
-def test_many_memberships_are_computed_only_on_request(monkeypatch):
+@pytest.mark.parametrize("method", ["local_search", "evidence"])
+def test_memberships_by_labels_are_computed_on_request(method):
     inputs = list(noisy_copies(np.random.default_rng(1), 80, 3, 7, 0.1)[1].T)
-    expected = lc.consensus(inputs, "auto", method="local_search")
-    monkeypatch.setattr(evaluation, "_MANY_MEMBERSHIPS", 100)
-    found = lc.consensus(inputs, "auto", method="local_search")
-    np.testing.assert_array_equal(found.confidence, expected.confidence)
+    found = lc.consensus(inputs, 3, method=method)
     assert "mean confidence" in repr(found)
     assert "confidence" in found._repr_html_()
     assert "memberships" not in vars(found)
-    np.testing.assert_array_equal(found.memberships, expected.memberships)
-    np.testing.assert_array_equal(found.margin, expected.margin)
+    stored = pickle.loads(pickle.dumps(found))
+    np.testing.assert_allclose(found.memberships.sum(axis=1), 1)
+    np.testing.assert_array_equal(stored.memberships, found.memberships)
+    np.testing.assert_array_equal(stored.margin, found.margin)
 
 
 def test_other_methods_report_no_cost():
