@@ -6,6 +6,7 @@ from collections.abc import Hashable
 
 import numpy as np
 
+from .._util.arrays import on_device
 from .._util.typing import Points
 from .._util.warning import warn
 from ..kernels.shift_invariant import Kernel
@@ -14,6 +15,7 @@ from ..partitions.stack import Stack
 from .evaluation import unanimous
 from .methods.disagreements import Aggregation, aggregation_of
 from .methods.places import Places
+from .methods.places_on_device import by_first_appearance_on_device, partition_on_device
 from .methods.registry import Task
 from .methods.tuples import LabelTuples, by_first_appearance
 
@@ -43,7 +45,11 @@ def combine_labels(
         places = places or Places.of(Stack(named), X, k, rng=rng, kernel=kernel, **options)
         if (agreed := unanimous(named, k)) is not None:
             return agreed
-        found = Partition.from_labels(by_first_appearance(method.function(places))[1], weights)
+        labels = method.function(places)
+        if on_device(labels):
+            found = partition_on_device(by_first_appearance_on_device(labels), weights)
+        else:
+            found = Partition.from_labels(by_first_appearance(labels)[1], weights)
         if found.k < min(k, places.graph.p):
             warn(f"{k} clusters were asked for, but only {found.k} are the best for some point")
         return found

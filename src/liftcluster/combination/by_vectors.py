@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._util.arrays import is_constant, on_device, to_numpy
+from .._util.arrays import on_device, to_numpy
 from .._util.typing import FloatArray, Points
 from .._util.validation import make_rng
 from ..lifts.base import LiftedPoints
@@ -21,6 +21,7 @@ from .assigning import shares_of_scores
 from .evaluation import check_memberships_fit, counterparts, finish, represent_again, unanimous
 from .grouping import group_clusters, warn_if_fewer
 from .methods.lifted import group_centres
+from .methods.places_on_device import partition_on_device
 from .methods.registry import METHODS, Task
 from .result import Consensus
 
@@ -51,7 +52,8 @@ def combine_vectors(
     else:
         weights = next(iter(named.values())).weights
         if on_device(points.X):
-            partition = _partition_on_device(points, centres, weights)
+            labels = points.lift.assign(points.X, centres)
+            partition = partition_on_device(labels, weights)
             used = np.asarray(partition.names) if all_points else np.arange(len(centres))
             warn_if_fewer(k, rep, len(centres), len(used))
             if all_points:
@@ -76,16 +78,6 @@ def combine_vectors(
         task.method.name, partition, named, rep, points, centres, memberships, sums, judged_by
     )
     return replace(found, _update=partial(_combine_more, task))
-
-
-def _partition_on_device(
-    points: LiftedPoints, centres: FloatArray, weights: FloatArray
-) -> Partition:
-    """Points by their largest scores, which stay on the device; centres are named by number."""
-    labels = points.lift.assign(points.X, centres)
-    if is_constant(weights) and weights[0] == 1:
-        return Partition.from_labels(labels)
-    return Partition.from_labels(to_numpy(labels), weights)
 
 
 def _memberships_on_device(points: LiftedPoints, centres: FloatArray) -> FloatArray:

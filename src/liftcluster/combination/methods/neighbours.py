@@ -10,13 +10,24 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._util.arrays import row_blocks, to_numpy
+from ..._util.arrays import (
+    can_index,
+    from_device,
+    namespace,
+    on_device,
+    row_blocks,
+    send,
+    to_numpy,
+    without_gradients,
+)
 from ..._util.typing import Array, FloatArray, IntArray, Points, Sparse
 from ...kernels.kernel import CallableKernel, Discrete, Precomputed
 from ...kernels.shift_invariant import Kernel
-from ...kernels.summary import take_rows
+from ...kernels.summary import n_points, take_rows
+from ...lifts._gpu.device import row_blocks_on
 from ...lifts.native import can_use_kernels
 from ...lifts.nearest import MOST_NEAREST, NearestPlaces
+from .places_on_device import NearestOnDevice
 
 NEIGHBOURS = 10
 LANDMARKS = 2000  # vertices at most: eigenvectors of sparse graphs of this size take 0.1 s
@@ -26,7 +37,7 @@ _TINY = 1e-300
 _SAFE = {4: 1e15, 8: 1e100}  # coordinates up to this size have squares in floats of so many bytes
 
 # (points, K) -> distances and positions of the K nearest places, in ascending order
-Search = Callable[[Any, int], tuple[FloatArray, IntArray]]
+Search = Callable[[Any, int], tuple[Any, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +59,16 @@ class PlaceGraph:
     edges : (p, p) sparse array
         κ, symmetric.
     near : (n, q) int array
-        The places nearest to each point; the one it is in (q = 1) if every place is a vertex.
+        The places nearest to each point; the one it is in (q = 1) if every place is a vertex. On
+        the device of points that are on one.
     steps : (n, q) array
-        κ between each point and these, relative to the nearest.
+        κ between each point and these, relative to the nearest; on the same device.
     """
 
     rows: IntArray
     edges: Sparse
-    near: IntArray
-    steps: Array
+    near: Any
+    steps: Any
 
     @property
     def p(self) -> int:
@@ -89,20 +101,26 @@ class PlaceGraph:
                 'use another kernel, or method="lwgp"'
             )
         by_kernel = not has_coordinates(kernel)
-        points = kernel.points(X, len(weights)) if by_kernel and kernel else coordinates(X)
         counted = np.flatnonzero(weights > 0)
         some = counted
         if is_sampled := len(counted) > n_landmarks:
             some = np.sort(rng.choice(counted, n_landmarks, replace=False))
+        if by_kernel and kernel:
+            points = kernel.points(X, len(weights))
+        else:
+            points = coordinates(X, device=is_sampled)
         rows, place = some, np.arange(len(some))
         if not by_kernel:
             _, first, place = np.unique(
-                points[some], axis=0, return_index=True, return_inverse=True
+                to_numpy(take_rows(points, some)), axis=0, return_index=True, return_inverse=True
             )
             rows, place = some[first], place.ravel()
-        find = _search(points, rows, kernel if by_kernel else None)
-        edges, scales = _edges(find, points, rows, n_neighbours)
+        places = from_device(take_rows(points, rows))
+        find = _search(places, kernel if by_kernel else None)
+        edges, scales = _edges(find, places, n_neighbours)
         if is_sampled:
+            if on_device(points):
+                find = NearestOnDevice(places, points)
             near, steps = _join(find, points, scales, n_neighbours)
         else:
             near, steps = np.zeros((len(weights), 1), dtype=np.int32), np.ones((len(weights), 1))
@@ -126,21 +144,24 @@ def has_coordinates(kernel: Kernel | None) -> bool:
     return not isinstance(kernel, Precomputed | CallableKernel)
 
 
-def coordinates(X: Points) -> Array:
-    """Points in main memory, in units in which squares neither overflow nor underflow."""
-    points = to_numpy(X, "X")
-    if points.dtype != np.float32:
-        points = points.astype(np.float64, copy=False)
+def coordinates(X: Points, *, device: bool = False) -> Any:
+    """Points in units in which squares neither overflow nor underflow.
+
+    In main memory, or on their device where that can compute with them and is asked for.
+    """
+    points = without_gradients(X) if device and can_index(X) else to_numpy(X, "X")
+    xp = namespace(points)
+    if points.dtype != xp.float32:
+        points = xp.astype(points, xp.float64, copy=False)
     # Not of absolute values, which would be a copy.
-    largest, safe = float(max(points.max(), -points.min())), _SAFE[points.dtype.itemsize]
+    largest, safe = float(max(xp.max(points), -xp.min(points))), _SAFE[points.dtype.itemsize]
     if largest == 0 or 1 / safe < largest < safe:
         return points
-    return np.asarray(points / points.dtype.type(largest))
+    return points / largest
 
 
-def _search(points: Points, rows: IntArray, kernel: Kernel | None) -> Search:
+def _search(places: Points, kernel: Kernel | None) -> Search:
     """How the nearest of the places are found."""
-    places = take_rows(points, rows)
     if kernel is not None:
         return partial(_nearest_by_kernel, kernel, places, kernel.diagonal(places))
     from sklearn.neighbors import NearestNeighbors
@@ -152,7 +173,7 @@ def _search(points: Points, rows: IntArray, kernel: Kernel | None) -> Search:
     compiled = cache(partial(NearestPlaces, places))
 
     def find(block: Array, K: int) -> tuple[FloatArray, IntArray]:
-        if len(block) > len(rows) and K <= MOST_NEAREST and can_use_kernels(block):
+        if len(block) > len(places) and K <= MOST_NEAREST and can_use_kernels(block):
             return compiled(K)(block)
         return index.kneighbors(block - centre, n_neighbors=K)
 
@@ -169,15 +190,13 @@ def _nearest_by_kernel(
     return np.sqrt(np.maximum(found, 0)), near
 
 
-def _edges(
-    find: Search, points: Points, rows: IntArray, n_neighbours: int
-) -> tuple[Sparse, FloatArray]:
+def _edges(find: Search, places: Points, n_neighbours: int) -> tuple[Sparse, FloatArray]:
     """κ between places, and their bandwidths σ."""
-    p = len(rows)
+    p = len(places)
     if p == 1:
         return sp.csr_array((1, 1)), np.ones(1)
     K = min(n_neighbours, p - 1)
-    distances, near = find(take_rows(points, rows), K + 1)
+    distances, near = find(places, K + 1)
     # Each place is among its own neighbours, though not always first where some are as near.
     own = near == np.arange(p)[:, None]
     own[~own.any(axis=1), -1] = True
@@ -194,19 +213,29 @@ def _bandwidths(distances: FloatArray) -> FloatArray:
     return np.maximum(local, 1e-3 * middle) ** (1 - _COMMON) * middle**_COMMON
 
 
-def _join(
-    find: Search, points: Points, scales: FloatArray, n_neighbours: int
-) -> tuple[IntArray, Array]:
+def _join(find: Search, points: Points, scales: FloatArray, n_neighbours: int) -> tuple[Any, Any]:
     """The nearest places of every point, and κ to them relative to the nearest."""
-    n, K = len(points), min(n_neighbours, len(scales))
+    n, K, middle = n_points(points), min(n_neighbours, len(scales)), float(np.median(scales))
+    if on_device(points):
+        xp, sent, found = namespace(points), send(scales, points), []
+        for rows in row_blocks_on(points, len(scales) + K * points.shape[1]):
+            distances, near = find(points[rows, :], K)
+            steps = _relative_steps(distances, sent[near], middle)
+            found.append((xp.astype(near, xp.int32), xp.astype(steps, xp.float32)))
+        nears, parts = zip(*found, strict=True)
+        return xp.concat(nears, axis=0), xp.concat(parts, axis=0)
     near, steps = np.empty((n, K), dtype=np.int32), np.empty((n, K), dtype=np.float32)
-    middle = float(np.median(scales))
     for rows in row_blocks(n, 8 * K):
         distances, near[rows] = find(points[rows], K)
-        local = distances[:, min(_LOCAL, K) - 1]
-        own = np.maximum(local, 1e-3 * middle) ** (1 - _COMMON) * middle**_COMMON
-        squares = distances**2
-        squares -= squares[:, :1]  # the nearest one counts, however far it is
-        squares /= np.maximum(own[:, None] * scales[near[rows]], _TINY)
-        steps[rows] = np.exp(-squares)
+        steps[rows] = _relative_steps(distances, scales[near[rows]], middle)
     return near, steps
+
+
+def _relative_steps(distances: Any, scales: Any, middle: float) -> Any:
+    """κ between points and their nearest places, which have these scales."""
+    xp, K = namespace(distances), distances.shape[1]
+    local = xp.clip(distances[:, min(_LOCAL, K) - 1], min=1e-3 * middle)
+    own = local ** (1 - _COMMON) * middle**_COMMON
+    squares = distances**2
+    squares = squares - squares[:, :1]  # the nearest one counts, however far it is
+    return xp.exp(-squares / xp.clip(own[:, None] * scales, min=_TINY))

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
+from ..._util.arrays import from_device, namespace, on_device
 from ..._util.checks import check_count
 from ..._util.typing import FloatArray, IntArray, Points, Sparse
 from ..._util.warning import warn
 from ...kernels.shift_invariant import Kernel
+from ...kernels.summary import take_rows
 from ...partitions.stack import Stack
 from ...representation.assembling import assemble
 from .lifted import group_centres, lift_km
 from .neighbours import NEIGHBOURS, PlaceGraph
+from .places_on_device import largest_scores, nearest_centres, sums_around
 from .spectral import relative_eigengaps, spectrum_of_graph, unit_kmeans, unit_rows
 from .tuples import by_first_appearance
 
@@ -86,6 +90,8 @@ def lift_places(places: Places) -> IntArray:
     if graph.is_whole:
         return codes[graph.near[:, 0]]
     centres = np.eye(k)[codes].T @ Y / np.bincount(codes, minlength=k)[:, None]
+    if on_device(graph.near):
+        return nearest_centres(places, Y, centres, _gate)
     labels = np.empty(len(graph.near), dtype=np.int64)
     for rows, steps in graph.blocks():
         steps.data *= places.gates(rows).ravel()
@@ -123,6 +129,8 @@ def lift_walk(places: Places) -> IntArray:
     graph, scores = places.graph, places.walk_scores
     if graph.is_whole:
         return scores.argmax(axis=1)[graph.near[:, 0]]
+    if on_device(graph.near):
+        return largest_scores(graph, scores)
     labels = np.empty(len(graph.near), dtype=np.int64)
     for rows, steps in graph.blocks():
         labels[rows] = np.asarray(steps @ scores).argmax(axis=1)
@@ -162,6 +170,8 @@ class Places:
     @cached_property
     def around(self) -> FloatArray:
         """(p, s) weight of each cluster among the points nearest to each place."""
+        if on_device(self.graph.near):
+            return sums_around(self.graph, self.stack)
         total = np.zeros((self.graph.p, self.stack.shape[1]))
         for rows, steps in self.graph.blocks():
             total += (steps.T @ self.stack.rows(rows)).toarray()
@@ -236,8 +246,10 @@ class Places:
         graph = self.graph
         if graph.is_whole:
             return np.asarray(graph.edges @ self.own.toarray())
-        steps = graph.steps[graph.rows]
-        itself = graph.near[graph.rows] == np.arange(graph.p)[:, None]
+        steps, near = (
+            from_device(take_rows(part, graph.rows)) for part in (graph.steps, graph.near)
+        )
+        itself = near == np.arange(graph.p)[:, None]
         share = (steps * itself).sum(axis=1) / steps.sum(axis=1)
         return self.around - share[:, None] * self.stack.rows(graph.rows).toarray()
 
@@ -314,8 +326,8 @@ def tie(p: int, weight: float = _TIE) -> Sparse:
     return sp.csr_array(np.full((p, 1), np.sqrt(weight / p)))
 
 
-def _gate(agreement: FloatArray) -> FloatArray:
-    return _LEAST + (1 - _LEAST) * np.clip(agreement, 0, 1) ** _POWER
+def _gate(agreement: Any) -> Any:
+    return _LEAST + (1 - _LEAST) * namespace(agreement).clip(agreement, 0, 1) ** _POWER
 
 
 def _shares(values: FloatArray, owner: IntArray) -> FloatArray:
