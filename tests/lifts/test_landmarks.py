@@ -128,6 +128,45 @@ def test_nystroem_lift_is_that_of_numpy(d, by_numpy, instruction_set):
 
 
 @needs_kernels
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("d", [9, 20, 100])
+def test_rounded_lift_keeps_six_digits(d, form, instruction_set):
+    rng = np.random.default_rng(0)
+    X, R = points(rng, 2000, d, form), lc.as_partition(rng.integers(7, size=2000))
+    lift = nystroem_from_landmarks(lc.Gaussian(np.sqrt(d) * np.std(X)), X[:50])
+    rounded = lift.rounded()
+    assert not rounded.double
+    assert rounded.fingerprint() != lift.fingerprint()
+    V = lift.sums(X, R)
+    unit = np.abs(V).max()
+    np.testing.assert_allclose(rounded.sums(X, R), V, atol=1e-6 * unit)
+    assert (rounded.sums(X, R) != V).any()  # so it is in single precision
+    expected = lift.scores(X, V)
+    size = np.abs(expected).max()
+    np.testing.assert_allclose(rounded.scores(X, V), expected, atol=1e-5 * size)
+    scores, sums = rounded.at(X, keep=True).score(V, np.ones(2000))
+    np.testing.assert_allclose(scores, expected, atol=1e-5 * size)
+    np.testing.assert_allclose(sums.sum(axis=0), V.sum(axis=0), atol=1e-5 * unit)
+    again = nystroem.NystroemLift.from_state(*rounded.state())
+    np.testing.assert_array_equal(again.sums(X, R), rounded.sums(X, R))
+
+
+@pytest.mark.parametrize(
+    ("X", "bandwidth"),
+    [
+        (np.random.default_rng(0).standard_normal((80, 2)), 2.0),  # small eigenvalues
+        (np.random.default_rng(0).standard_normal((80, 20)), 0.4),  # many bandwidths wide
+        (np.random.default_rng(0).standard_normal((80, 20)) * 1e12, 1e12),  # squares overflow
+    ],
+)
+def test_lift_that_would_lose_digits_is_not_rounded(X, bandwidth):
+    lift = nystroem_from_landmarks(lc.Gaussian(bandwidth), X)
+    assert lift.rounded() is lift
+    laplace = nystroem_from_landmarks(lc.Laplace(bandwidth), X)
+    assert laplace.rounded() is laplace
+
+
+@needs_kernels
 @pytest.mark.parametrize("d", [3, 20, 100])
 def test_neither_threads_nor_stacking_change_a_bit(d, instruction_set):
     rng = np.random.default_rng(0)

@@ -72,6 +72,33 @@ def test_nearest_places_check_their_arguments():
         assert ((at >= 0) & (at < 3)).all()
 
 
+@needs_kernels
+@pytest.mark.parametrize("which", SETS)
+def test_many_equal_or_missing_products_leave_the_nearest_places(which):
+    """More candidates than are listed, and products of points too far for single precision."""
+    rng = np.random.default_rng(0)
+    places = np.repeat(rng.standard_normal((3, 5)), 200, axis=0)
+    X = rng.standard_normal((40, 5))
+    expected = cdist(X, places)
+    before = kernels.in_use()
+    kernels.use(which)
+    try:
+        distances, near = NearestPlaces(places, 10)(X)
+        values = np.where(rng.random(expected.shape) < 0.1, np.nan, -(expected**2) / 2)
+        values[0] = np.nan
+        at, squares = np.zeros((40, 10), np.int32), np.zeros((40, 10))
+        limits = np.full(40, np.inf, np.float32)
+        given = [values.astype(np.float32), limits, 0.5, X, places, at, squares]
+        kernels.nearest(True, 40, *places.shape, 10, *given)
+    finally:
+        kernels.use(before)
+    order = np.argsort(expected, axis=1, kind="stable")[:, :10]
+    np.testing.assert_allclose(distances, np.take_along_axis(expected, order, axis=1), rtol=1e-12)
+    np.testing.assert_allclose(np.take_along_axis(expected, near, axis=1), distances, rtol=1e-12)
+    assert ((at >= 0) & (at < 600)).all()
+    np.testing.assert_allclose(squares[1:], distances[1:] ** 2, rtol=1e-12)
+
+
 def in_few_directions(rng, n, d, noise):
     """Points that vary in 40 of d directions, and by a length of noise in the others."""
     axes = np.linalg.qr(np.random.default_rng(0).standard_normal((d, d)))[0]

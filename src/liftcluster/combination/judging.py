@@ -93,7 +93,7 @@ def _coarser(lift: Lift) -> Lifting:
     if isinstance(lift, SpanLift):
         return Lifting.of(kernel, lift="exact")
     if isinstance(lift, NystroemLift):
-        return Lifting.of(lift=nystroem_from_landmarks(kernel, lift.landmarks))
+        return Lifting.of(lift=nystroem_from_landmarks(kernel, lift.landmarks).rounded())
     return Lifting.of(lift=replace(lift, kernel=kernel))  # type: ignore[type-var]
 
 

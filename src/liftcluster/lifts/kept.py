@@ -17,14 +17,14 @@ _ROWS = 512  # whose features are held at a time
 
 
 class FeatureBlocks:
-    """Features of points by a map of the compiled kernels, in double precision.
+    """Features of points by a map of the compiled kernels.
 
-    With ``keep`` the first pass writes them to memory, where later ones read them. Each pass raises
-    OutOfReach where a point is too far away for the map.
+    With ``keep`` the first pass writes them to memory, where later ones read them, in double
+    precision. Each pass raises OutOfReach where a point is too far away for the map.
     """
 
     def __init__(self, map: FeatureMap, X: Array, *, keep: bool) -> None:
-        assert map.double
+        assert map.double or not keep
         self.map, self.X, width = map, X, map.n_features
         self._values = FeatureMap(VALUES, np.zeros(width), math.inf, True, width)
         self._kept = np.empty((len(X), width)) if keep else None
@@ -46,7 +46,7 @@ class FeatureBlocks:
     def score(self, V: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """φ(X)Vᵀ, (n, k), and weighted sums of the points by their largest score."""
         k, scores, units = len(V), np.empty((len(self.X), len(V))), row_units(V)
-        vectors = np.ascontiguousarray(V / units[:, None])
+        vectors = np.ascontiguousarray(V / units[:, None], dtype=self.map.dtype)
         same, weights = is_constant(weights), np.ascontiguousarray(weights, dtype=np.float64)
 
         def add(rows: slice, out: FloatArray) -> None:

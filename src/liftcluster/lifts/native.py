@@ -100,10 +100,10 @@ class FeatureMap:
             native = X.dtype in _NATIVE_TYPES and X.flags.aligned and X.dtype.isnative
             return X if native else X.astype(np.float64)
         d = len(self.centre)
-        extended = np.ones((len(X), len(self.weights)))
+        extended = np.ones((len(X), len(self.weights)), dtype=self.dtype)
         U = extended[:, :d]
         with np.errstate(over="ignore", invalid="ignore"):
-            np.subtract(X, self.centre, out=U)
+            np.subtract(X, self.centre, out=U, casting="same_kind")
             squares = np.einsum("ij,ij->i", U, U)
         if not (squares <= self.reach**2).all():  # not for NaN
             raise OutOfReach
@@ -124,12 +124,13 @@ def fits_single_precision(scale: float) -> bool:
     return 1e-25 < scale < 1e25
 
 
-def gaussian_map(landmarks: Array, bandwidth: float) -> FeatureMap | None:
-    """The map to similarities exp(−‖x − l‖²/(2 bandwidth²)), in double precision.
+def gaussian_map(landmarks: Array, bandwidth: float, *, double: bool = True) -> FeatureMap | None:
+    """The map to similarities exp(−‖x − l‖²/(2 bandwidth²)).
 
     None where landmarks lie too far apart. Relative errors are about 10⁻¹⁵ max(1, ‖x − l‖²) in few
     dimensions, where coordinates are subtracted, else 10⁻¹⁶ times the squared distances to the mean
-    landmark, all in bandwidths. Similarities below 10⁻³⁰⁷ are zero.
+    landmark, all in bandwidths; 10⁻⁷ times those in single precision, which few dimensions do not
+    have. Similarities below 10⁻³⁰⁷, or 10⁻³⁷, are zero.
     """
     centre = landmarks.mean(axis=0, dtype=np.float64)
     L = np.ascontiguousarray(landmarks.T - centre[:, None])
@@ -139,9 +140,10 @@ def gaussian_map(landmarks: Array, bandwidth: float) -> FeatureMap | None:
     squares, most = np.einsum("ji,ji->i", L, L), LARGEST_SQUARE_FOR_GEMM * bandwidth**2
     if not squares.max() <= most:
         return None
-    W = np.concatenate([L, np.ones((1, len(landmarks))), squares[None, :] / -2])
-    factor, reach = np.array([1 / bandwidth**2]), math.sqrt(most)
-    return FeatureMap(PRODUCTS, centre, reach, True, len(landmarks), W, lengths=factor)
+    dtype = np.float64 if double else np.float32
+    W = np.concatenate([L, np.ones((1, len(landmarks))), squares[None, :] / -2]).astype(dtype)
+    factor, reach = np.array([1 / bandwidth**2], dtype=dtype), math.sqrt(most)
+    return FeatureMap(PRODUCTS, centre, reach, double, len(landmarks), W, lengths=factor)
 
 
 def map_sums(map: FeatureMap, X: Array, R: Rows) -> FloatArray:

@@ -5,10 +5,29 @@
 /* More candidates than places that are asked for: single precision may exchange the last ones. */
 #define SPARE 6
 #define MOST_CANDIDATES (MOST_NEAREST + SPARE)
-/* Values that are compared with the least candidate at once. */
-#define CHUNK 16
+/* More candidates than that are reduced to the largest ones. */
+#define MOST_LISTED 128
+/* Values that are compared before any of the answers is read. */
+#define COMPARED 256
 /* Sets of values, by turns, whose maxima give a bound for the candidates. */
 #define SETS 64
+#define FLOATS (VECTOR_BYTES / 4)
+
+typedef float float_vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t int_vector __attribute__((vector_size(VECTOR_BYTES)));
+
+INLINE float_vector load_floats(const float *p)
+{
+    float_vector x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+
+/* The numbers of a where the mask is set, those of b elsewhere. */
+INLINE float_vector choose(int_vector mask, float_vector a, float_vector b)
+{
+    return (float_vector)(((int_vector)a & mask) | ((int_vector)b & ~mask));
+}
 
 /* Keep the `count` largest values with their positions, the largest first. */
 static void insert_candidate(float *kept, int32_t *at, int64_t count, float value, int32_t position)
@@ -27,37 +46,85 @@ static float candidate_bound(const float *values, int64_t p, int64_t count)
 {
     if (p < 4 * SETS || count > SETS / 2)
         return -INFINITY;
-    float maxima[SETS], kept[MOST_CANDIDATES];
-    int32_t unused[MOST_CANDIDATES];
-    memcpy(maxima, values, sizeof maxima);
+    float_vector maxima[SETS / FLOATS], least;
+    int_vector larger[SETS / FLOATS] = {{0}}; /* minus how many maxima exceed each */
+    float each[SETS], bound = INFINITY;
+    for (int i = 0; i < SETS / FLOATS; i++)
+        maxima[i] = load_floats(values + i * FLOATS);
     for (int64_t start = SETS; start + SETS <= p; start += SETS)
-        for (int64_t i = 0; i < SETS; i++)
-            maxima[i] = values[start + i] > maxima[i] ? values[start + i] : maxima[i];
-    for (int64_t i = 0; i < count; i++)
-        kept[i] = -INFINITY;
-    for (int64_t i = 0; i < SETS; i++)
-        if (maxima[i] > kept[count - 1])
-            insert_candidate(kept, unused, count, maxima[i], 0);
-    return kept[count - 1];
+        for (int i = 0; i < SETS / FLOATS; i++) {
+            float_vector x = load_floats(values + start + i * FLOATS);
+            maxima[i] = choose(x > maxima[i], x, maxima[i]);
+        }
+    memcpy(each, maxima, sizeof each);
+    for (int j = 0; j < SETS; j++)
+        for (int i = 0; i < SETS / FLOATS; i++)
+            larger[i] += each[j] > maxima[i];
+    for (int i = 0; i < SETS / FLOATS; i++) {
+        float_vector none = (float_vector){0} + INFINITY;
+        float_vector counted = choose(larger[i] > (int32_t)-count, maxima[i], none);
+        least = i ? choose(counted < least, counted, least) : counted;
+    }
+    for (int i = 0; i < FLOATS; i++)
+        bound = least[i] < bound ? least[i] : bound;
+    return bound;
 }
 
-static void find_candidates(const float *values, int64_t p, int64_t count, int32_t *at)
+/* Whether each of up to COMPARED values is not less than a bound, as bytes; the others are zero. */
+INLINE void compare(const float *values, int64_t count, float bound, uint8_t *reaches)
+{
+    if (count < COMPARED)
+        memset(reaches, 0, COMPARED);
+    for (int64_t j = 0; j < count; j++)
+        reaches[j] = !(values[j] < bound);
+}
+
+/* Whether any of eight bytes is not zero. */
+INLINE int any_of_eight(const uint8_t *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word != 0;
+}
+
+/* Positions of all values that are not less than a bound; -1 if they are more than MOST_LISTED. */
+static int64_t list_values(const float *values, int64_t p, float bound, int32_t *at)
+{
+    uint8_t reaches[COMPARED];
+    int64_t found = 0;
+    for (int64_t start = 0; start < p; start += COMPARED) {
+        int64_t count = p - start < COMPARED ? p - start : COMPARED;
+        compare(values + start, count, bound, reaches);
+        for (int64_t first = 0; first < count; first += 8) {
+            if (!any_of_eight(reaches + first))
+                continue;
+            if (found + 8 > MOST_LISTED)
+                return -1;
+            for (int64_t j = first; j < first + 8; j++) {
+                at[found] = (int32_t)(start + j);
+                found += reaches[j];
+            }
+        }
+    }
+    return found;
+}
+
+/* Positions of at least the `count` largest values; how many. */
+static int64_t find_candidates(const float *values, int64_t p, int64_t count, int32_t *at)
 {
     const float bound = candidate_bound(values, p, count);
+    int64_t found = bound > -INFINITY ? list_values(values, p, bound, at) : -1;
+    if (found >= count)
+        return found;
     float kept[MOST_CANDIDATES];
     for (int64_t i = 0; i < count; i++) {
         kept[i] = -INFINITY;
         at[i] = (int32_t)i; /* in case that values are not numbers */
     }
-    for (int64_t start = 0; start < p; start += CHUNK) {
-        int64_t stop = start + CHUNK < p ? start + CHUNK : p;
-        int32_t any = 0;
-        for (int64_t j = start; j < stop; j++)
-            any |= values[j] >= bound;
-        for (int64_t j = start; any && j < stop; j++)
-            if (values[j] >= bound && values[j] > kept[count - 1])
-                insert_candidate(kept, at, count, values[j], (int32_t)j);
-    }
+    for (int64_t j = 0; j < p; j++)
+        if (values[j] > kept[count - 1])
+            insert_candidate(kept, at, count, values[j], (int32_t)j);
+    return count;
 }
 
 #define LANES_OF_SUM 16 /* so that additions need not wait for each other */
@@ -122,31 +189,33 @@ static void insert_others(const nearest_call *call, int64_t row)
     int32_t *positions = call->positions + row * k;
     const double limit = call->limits[row];
     float least = (float)(limit - call->factor * squares[k - 1]);
-    for (int64_t start = 0; start < p; start += CHUNK) {
-        int64_t stop = start + CHUNK < p ? start + CHUNK : p;
-        int32_t any = 0;
-        for (int64_t j = start; j < stop; j++)
-            any |= !(values[j] < least); /* also if values are not numbers */
-        for (int64_t j = start; any && j < stop; j++)
-            if (!(values[j] < least)) {
-                double square = squared_distance(call, row, j);
-                insert_place(squares, positions, k, k, square, (int32_t)j);
-                least = (float)(limit - call->factor * squares[k - 1]);
-            }
+    uint8_t reaches[COMPARED];
+    for (int64_t start = 0; start < p; start += COMPARED) {
+        int64_t count = p - start < COMPARED ? p - start : COMPARED;
+        compare(values + start, count, least, reaches);
+        for (int64_t first = 0; first < count; first += 8)
+            for (int64_t j = first; any_of_eight(reaches + first) && j < first + 8; j++)
+                if (reaches[j] && !(values[start + j] < least)) {
+                    double square = squared_distance(call, row, start + j);
+                    insert_place(squares, positions, k, k, square, (int32_t)(start + j));
+                    least = (float)(limit - call->factor * squares[k - 1]);
+                }
     }
 }
 
 static void nearest_places(const nearest_call *call)
 {
     const int64_t p = call->p, k = call->k;
-    const int64_t count = k + SPARE < p ? k + SPARE : p;
-    int32_t at[MOST_CANDIDATES];
+    const int64_t wanted = k + SPARE < p ? k + SPARE : p;
+    int32_t at[MOST_LISTED];
+    double squares[MOST_LISTED];
     for (int64_t row = 0; row < call->n; row++) {
         float *values = call->values + row * p;
-        find_candidates(values, p, count, at);
+        int64_t count = find_candidates(values, p, wanted, at);
+        for (int64_t i = 0; i < count; i++)
+            squares[i] = squared_distance(call, row, at[i]);
         for (int64_t i = 0; i < count; i++) {
-            double square = squared_distance(call, row, at[i]);
-            insert_place(call->squares + row * k, call->positions + row * k, i, k, square, at[i]);
+            insert_place(call->squares + row * k, call->positions + row * k, i, k, squares[i], at[i]);
             values[at[i]] = -INFINITY; /* is no other */
         }
         if (call->limits[row] < INFINITY)
