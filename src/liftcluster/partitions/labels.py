@@ -309,6 +309,13 @@ def largest_membership(R: Sparse) -> IntArray:
     return labels
 
 
+def is_one_labelling(obj: Sequence[Any]) -> bool:
+    """[0, 0, 1] is one labelling; [[0, 0, 1], [0, 1, 1]] and [Partition, ...] are several."""
+    return bool(obj) and not any(
+        hasattr(item, "__len__") and not isinstance(item, str | bytes) for item in obj
+    )
+
+
 def read_only(array: Any) -> Any:
     """The same dense or sparse array, no longer writeable."""
     parts = [array] if isinstance(array, np.ndarray) else [array.data, array.indices, array.indptr]

@@ -22,6 +22,7 @@ from .labels import (
     column_names,
     encode_labels,
     hard_or_soft,
+    is_one_labelling,
     largest_membership,
     looks_like_labels,
     one_hot,
@@ -80,7 +81,9 @@ class Partition:
     names: tuple[Hashable, ...]
     weights: FloatArray = field(repr=False)  # (n,)
 
-    device_codes: ClassVar[Any] = None  # of a hard partition, if they were given on a device
+    # Of a hard partition of points that weigh one, if labels were given on a device.
+    device_codes: ClassVar[Any] = None
+    device_counts: ClassVar[Any] = None  # (k,) points of each cluster
 
     @classmethod
     def from_labels(
@@ -270,12 +273,16 @@ class DevicePartition(Partition):
     def cluster_weights(self) -> FloatArray:
         return read_only(self._encoding.counts.astype(np.float64))
 
-    @cached_property
+    @property
     def device_codes(self) -> Any:
         codes = self._encoding.codes
         return None if isinstance(codes, np.ndarray) else codes
 
-    @cached_property
+    @property
+    def device_counts(self) -> IntArray:
+        return self._encoding.counts
+
+    @property
     def weights(self) -> FloatArray:
         return self._given.weights
 
@@ -355,7 +362,7 @@ def as_partitions(obj: Any, weights: Any = None) -> dict[Hashable, Partition]:
             "a data frame could be labels or memberships: pass {name: frame[name]} for one "
             "labelling in each column, or [frame] for one soft partition"
         )
-    elif isinstance(obj, list | tuple) and not _is_one_labelling(obj):
+    elif isinstance(obj, list | tuple) and not is_one_labelling(obj):
         named = dict(enumerate(obj))
     else:
         named = {0: obj}
@@ -365,13 +372,6 @@ def as_partitions(obj: Any, weights: Any = None) -> dict[Hashable, Partition]:
     if begun is not None:
         return {name: DevicePartition(begun, i) for i, name in enumerate(named)}
     return {name: as_partition(p, weights) for name, p in named.items()}
-
-
-def _is_one_labelling(obj: Sequence[Any]) -> bool:
-    """[0, 0, 1] is one labelling; [[0, 0, 1], [0, 1, 1]] and [Partition, ...] are several."""
-    return bool(obj) and not any(
-        hasattr(item, "__len__") and not isinstance(item, str | bytes) for item in obj
-    )
 
 
 def with_counts(partition: Partition, counts: IntArray) -> Partition:

@@ -73,6 +73,11 @@ def memberships_on(X: Any, R: Any) -> Members:
         largest = np.abs(R.matrix.data).max(initial=0.0)
         return Members(R, np.full(R.shape[1], largest or 1.0))
     parts = list(R.partitions.values())
+    known = [p.device_counts for p in parts]
+    if not any(counts is None for counts in known):  # all weights are one
+        sizes = tuple(map(len, known))
+        codes = tuple(_codes_on(X, p) for p in parts)
+        return Members(R, np.ones(sum(sizes)), codes, sizes, (None,) * len(parts), tuple(known))
     sizes = tuple(p.k for p in parts)
     largest = [float(p.weights[0] if is_constant(p.weights) else p.weights.max()) for p in parts]
     units = np.repeat(largest, sizes)
