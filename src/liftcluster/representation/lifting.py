@@ -38,8 +38,9 @@ def lift_points(
 
     def sums_by(lift: Lift) -> FloatArray:
         points[:] = [lift.at(X, keep=keep) for X, _ in samples]
-        for at in points:
-            at.begin()  # before the number of clusters is read, for which labels must be encoded
+        # Before the number of clusters is read, for which labels must be encoded. Only one sample,
+        # since each holds up to a gibibyte on the device.
+        points[0].begin()
         s, rho = sum(R.shape[1] for _, R in samples), lift.n_components
         check_memory(
             2 * 8 * s * rho,
