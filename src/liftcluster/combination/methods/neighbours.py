@@ -100,7 +100,7 @@ class PlaceGraph:
                 points[some], axis=0, return_index=True, return_inverse=True
             )
             rows, place = some[first], place.ravel()
-        find = _search(points, rows, kernel if by_kernel else None)
+        find = _search(points, rows, kernel if by_kernel else None, n_neighbours)
         edges, scales = _edges(find, points, rows, n_neighbours)
         if is_sampled:
             near, steps = _join(find, points, scales, n_neighbours)
@@ -138,8 +138,8 @@ def coordinates(X: Points) -> Array:
     return np.asarray(points / points.dtype.type(largest))
 
 
-def _search(points: Points, rows: IntArray, kernel: Kernel | None) -> Search:
-    """How the nearest of the places are found."""
+def _search(points: Points, rows: IntArray, kernel: Kernel | None, n_neighbours: int) -> Search:
+    """How the nearest of the places are found; one more than the neighbours, with itself."""
     places = take_rows(points, rows)
     if kernel is not None:
         return partial(_nearest_by_kernel, kernel, places, kernel.diagonal(places))
@@ -149,11 +149,13 @@ def _search(points: Points, rows: IntArray, kernel: Kernel | None) -> Search:
     centre = places.mean(axis=0)
     index = NearestNeighbors().fit(places - centre)
 
-    compiled = cache(partial(NearestPlaces, places))
+    most = min(n_neighbours + 1, len(rows))
+    compiled = cache(partial(NearestPlaces, places, most))
+    are_few = len(points) == len(rows) or most > MOST_NEAREST
 
     def find(block: Array, K: int) -> tuple[FloatArray, IntArray]:
-        if len(block) > len(rows) and K <= MOST_NEAREST and can_use_kernels(block):
-            return compiled(K)(block)
+        if not are_few and len(block) >= len(rows) and can_use_kernels(block):
+            return compiled()(block, K)
         return index.kneighbors(block - centre, n_neighbors=K)
 
     return find
