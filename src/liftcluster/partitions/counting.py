@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from .._util.native import is_off, wanted_native
+from .._util.native import load_extension
 from .._util.typing import Array, FloatArray, IntArray
 
 _BLOCK = 2**16  # labels that NumPy counts at a time: their codes stay in cache
 _MOST_CELLS = 2**31 - 1  # of a table for compiled code
 _MOST_GROUPS = 2**16  # different labels, beyond which sorting them is as fast
 
-
-def _load() -> ModuleType | None:
-    if is_off(wanted_native()):
-        return None
-    try:
-        from . import _counting
-    except ImportError:  # NumPy does the same work
-        return None
-    return _counting
-
-
-_compiled = _load()
+_compiled = load_extension(f"{__package__}._counting")
 
 
 def code_type(k: int) -> type[np.signedinteger[Any]]:
