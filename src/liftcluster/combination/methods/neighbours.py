@@ -94,12 +94,11 @@ class PlaceGraph:
         some = counted
         if is_sampled := len(counted) > n_landmarks:
             some = np.sort(rng.choice(counted, n_landmarks, replace=False))
-        rows, place = some, np.arange(len(some))
+        rows: IntArray = some
+        place: IntArray = np.arange(len(some))
         if not by_kernel:
-            _, first, place = np.unique(
-                points[some], axis=0, return_index=True, return_inverse=True
-            )
-            rows, place = some[first], place.ravel()
+            first, place = _distinct_rows(points[some])
+            rows = some[first]
         find = _search(points, rows, kernel if by_kernel else None, n_neighbours)
         edges, scales = _edges(find, points, rows, n_neighbours)
         if is_sampled:
@@ -136,6 +135,20 @@ def coordinates(X: Points) -> Array:
     if largest == 0 or 1 / safe < largest < safe:
         return points
     return np.asarray(points / points.dtype.type(largest))
+
+
+def _distinct_rows(points: Array) -> tuple[IntArray, IntArray]:
+    """The first of equal rows, in lexicographic order, and the position there of each row.
+
+    As np.unique by rows, which compares coordinates one after another. Here they become bytes of
+    the same order: those of negative numbers are inverted, and others have the sign bit set.
+    """
+    bits = (points + 0.0).view(f"u{points.itemsize}")  # −0 + 0 is 0
+    sign = bits.dtype.type(1 << (8 * points.itemsize - 1))
+    ordered = np.where(bits & sign, ~bits, bits | sign).astype(bits.dtype.newbyteorder(">"))
+    keys = np.ascontiguousarray(ordered).view(f"V{points.itemsize * points.shape[1]}").ravel()
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    return first, place.ravel()
 
 
 def _search(points: Points, rows: IntArray, kernel: Kernel | None, n_neighbours: int) -> Search:
