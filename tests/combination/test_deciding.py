@@ -8,9 +8,10 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
-from liftcluster.combination import by_vectors, deciding
+from liftcluster.combination import by_vectors, combining, deciding
 from liftcluster.combination.deciding import _choose
 from liftcluster.combination.grouping import group_clusters
+from liftcluster.partitions.partition import as_partitions
 from support.consensus_cases import WORSE, noisy_inputs, separated_blobs
 
 COMPACT = "k-means of the points"
@@ -387,6 +388,44 @@ def test_a_sample_without_any_label_decides():
     one[:4], two[:4] = [0, 0, 1, 1], [0, 1, 1, 1]
     for seed in range(3):  # at seed 1 the sample has none of them
         assert lc.consensus([one, two], 2, X, rng=seed).n_clusters == 2
+
+
+@pytest.mark.parametrize("method", CANDIDATES)
+@WORSE
+def test_many_points_are_decided_by_the_clusters_of_a_sample(method, monkeypatch):
+    """Points that are lifted only if lift_km is chosen, and then the answer is the same."""
+    rng = np.random.default_rng(3)
+    n = 6000  # above 5,000 the lift has landmarks
+    X, inputs, _ = stripes(rng, n)
+    monkeypatch.setattr(deciding, "_choose", lambda *_: (method, "the test says so"))
+    whole = lc.consensus(inputs, 2, X, rng=0)
+    represent, passes = combining.represent_points, []
+    monkeypatch.setattr(combining, "represent_points", lambda *a: passes.append(1) or represent(*a))
+    for module in (deciding, combining):
+        monkeypatch.setattr(module, "SAMPLED", 2500)
+    found = lc.consensus(inputs, 2, X, rng=0)
+    assert found.method == whole.method == method
+    np.testing.assert_array_equal(found.labels, whole.labels)
+    assert len(passes) == (method == "lift_km")
+    for name, value in whole.decision.agreements.items():
+        assert found.decision.agreements[name] == pytest.approx(value, abs=0.03)
+    assert found.partial_fit(X[:9], [p[:9] for p in inputs]).n_clusters == 2
+    np.testing.assert_allclose(found.centres, whole.centres, atol=1e-9)
+
+
+def test_a_sample_lifts_the_clusters_that_it_has(monkeypatch):
+    monkeypatch.setattr(deciding, "SAMPLED", 300)
+    X = np.random.default_rng(0).standard_normal((1000, 2))
+    lift = lc.make_lift(X, lift=lc.Nystroem(50), rng=0)
+    sampled = np.sort(np.random.default_rng(0).choice(1000, 300, replace=False))
+    labels = np.where(np.isin(np.arange(1000), sampled), np.arange(1000) % 2, 2)
+    missing = np.where(labels == 2, 0, -1)
+    named = as_partitions({"a": labels, "b": missing})
+    found = deciding.lift_sample(lift, X, named)
+    assert (found.partition_names, found.cluster_names) == (("a",), (0, 1))
+    expected = lift.sums(X[sampled], np.eye(2)[labels[sampled]])
+    np.testing.assert_allclose(found.sums, expected)
+    assert deciding.lift_sample(lift, X, {"b": named["b"]}) is None
 
 
 @pytest.mark.parametrize("method", ["lift_walk", "auto"])

@@ -122,8 +122,11 @@ def test_nearest_places_by_projections_are_exact(dtype, noise, which):
     kernels.use(which)
     try:
         distances, near = find(X)
+        fewer = find(X, 3)
     finally:
         kernels.use(before)
+    np.testing.assert_array_equal(fewer[0], distances[:, :3])
+    np.testing.assert_array_equal(fewer[1], near[:, :3])
     expected = cdist(X.astype(np.float64), places.astype(np.float64))
     order = np.argsort(expected, axis=1, kind="stable")[:, :10]
     np.testing.assert_allclose(distances, np.take_along_axis(expected, order, axis=1), rtol=1e-12)

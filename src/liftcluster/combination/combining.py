@@ -20,6 +20,7 @@ from ..comparison.distances import distance_matrix
 from ..comparison.measures.lifted import lift_emd_matrix
 from ..comparison.measures.registry import MEASURES
 from ..kernels.kernel import Discrete, KernelLike
+from ..kernels.summary import n_points
 from ..lifts.choice import Lifting, LiftLike
 from ..partitions.partition import Partition, as_partitions
 from ..partitions.stack import Stack
@@ -30,7 +31,7 @@ from ..streaming.streams import Stream, as_stream, needs_stream
 from .by_labels import aggregation, combine_labels
 from .by_vectors import combine_vectors, update_by_sums
 from .choice_of_k import Curve, choose_k
-from .deciding import decide, decide_by_sums
+from .deciding import SAMPLED, decide, decide_by_sums, lift_sample
 from .evaluation import LiftOnRequest, check_linked, finish, fit_before_sums, hardened
 from .grouping import lifting_for_consensus
 from .judging import COMBINED_AT, judging_lifting, warn_if_worse
@@ -238,7 +239,7 @@ def _combine_in_memory(
         lifting = lifting_for_consensus(lifting, n)
         if not lifting.is_fitted:
             X = lifting.kernel.points(X, n)
-        if wanted != "auto" and method.needs in ("labels", "labels and points"):
+        if wanted != "auto":
             found = _combine_before_lifting(task, wanted, X, named, seen, lifting)
             if found is not None:
                 return found
@@ -260,7 +261,7 @@ def _combine_in_memory(
     decision, places, centres = None, None, None
     if method.needs == "any":
         assert wanted is not None
-        decision, places, centres = decide(named, X, rep, wanted, task.rng)
+        decision, places, centres, _ = decide(named, X, rep, wanted, task.rng)
         method = METHODS[decision.method]
         task = task._replace(method=method)
     if method.needs == "vectors":
@@ -280,9 +281,8 @@ def _combine_in_memory(
         if method.aggregates:
             found = replace(found, aggregation=aggregation(named, partition))
     _warn_of_other_k(method, wanted, found)
-    if decision is not None and rep is not None and found._update is None:
-        found = replace(found, _update=update_by_sums(task))
-    return replace(found, curve=curve, decision=decision)
+    found = replace(found, curve=curve, decision=decision)
+    return found if rep is None else _with_update(found, task)
 
 
 def _combine_before_lifting(
@@ -295,20 +295,47 @@ def _combine_before_lifting(
 ) -> Consensus | None:
     """By a method that uses no vectors of clusters, which are lifted on request.
 
-    None where the lift that the random numbers of the method follow needs the sums of clusters.
+    None for other methods, and where the random numbers of the method follow a lift that needs the
+    sums of clusters. Many points are not lifted before a method is chosen, but a sample of them.
     """
-    rng, lift = task.rng, None
-    if task.method.needs == "labels":
+    needs, rng, lift = task.method.needs, task.rng, None
+    decision, places = None, None
+    if needs == "labels":
         rng = deepcopy(rng)  # what is asked for later does not depend on the method
-    elif (lift := fit_before_sums(lifting, X, rng)) is None:
-        return None
-    partition = combine_labels(task, k, X, named, kernel=getattr(lift, "kernel", None))
+    else:
+        few = needs == "any" and n_points(X) <= SAMPLED
+        if not (few or needs in ("vectors", "distances")):
+            lift = fit_before_sums(lifting, X, rng)
+        if lift is None:
+            return None
+    if needs == "any":
+        assert k is not None
+        assert lift is not None
+        by = Lifting.of(lift=lift)
+        rep = lift_sample(lift, X, seen) or represent_points(by, X, seen, rng)[0]
+        decision, places, _, before = decide(named, X, rep, k, rng)
+        task = task._replace(method=METHODS[decision.method])
+        if task.method.needs == "vectors":
+            rep, points = represent_points(by, X, seen, rng)
+            task = task._replace(rng=before or rng)
+            judged_by = judging_lifting(lift, lifting)
+            found = combine_vectors(task, k, rep, points, named, judged_by=judged_by)
+            return replace(found, decision=decision)
+    kernel = getattr(lift, "kernel", None)
+    partition = combine_labels(task, k, X, named, kernel=kernel, places=places)
     on_request = LiftOnRequest(lifting, X, seen, partition, rng, lift)
     found = finish(task.method.name, partition, named, None, None, on_request=on_request)
     if task.method.aggregates:
         found = replace(found, aggregation=aggregation(named, partition))
     _warn_of_other_k(task.method, k, found)
-    return found
+    return _with_update(replace(found, decision=decision), task)
+
+
+def _with_update(found: Consensus, task: Task) -> Consensus:
+    """The consensus by a method that was chosen, with updates if the method itself has none."""
+    if found.decision is None or found._update is not None:
+        return found
+    return replace(found, _update=update_by_sums(task))
 
 
 def _warn_of_other_k(method: Method, k: int | None, found: Consensus) -> None:

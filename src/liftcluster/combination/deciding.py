@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,12 +15,17 @@ from .._util.typing import Array, FloatArray, IntArray, Points
 from ..comparison.measures.pairs import adjusted_rand
 from ..kernels.kernel import Discrete
 from ..kernels.summary import take_rows
+from ..lifts.base import Lift
+from ..lifts.choice import Lifting
+from ..lifts.nystroem import NystroemLift
 from ..partitions.contingency import Contingency, contingency
 from ..partitions.partition import Partition
 from ..partitions.stack import Stack
 from ..representation.representation import Representation
+from ..representation.samples import represent_in_memory
 from .evaluation import unanimous
 from .grouping import group_clusters
+from .judging import points_of
 from .methods.evidence import lwgp
 from .methods.neighbours import PlaceGraph, coordinates, has_coordinates
 from .methods.places import Places
@@ -34,6 +40,7 @@ _TRUST = 0.8  # how far a clear eigengap lowers the agreement that the graph mus
 _LOST = 0.6  # share of the agreement of labels below which their places are misleading
 _CLEAR = 0.8  # agreement of inputs that neighbours may not overrule
 _STARTS = 2  # of k-means
+SAMPLED = 20_000  # points whose clusters are lifted for the decision, at most
 _HELD_OUT = 5  # inputs that those of the others are compared with, at most
 _SUMS = "lift_km"  # needs nothing but the sums of the clusters
 _COMPACT = "k-means of the points"
@@ -74,6 +81,7 @@ class Decided(NamedTuple):
     decision: Decision
     places: Places | None = None
     centres: FloatArray | None = None  # of the groups of lift_km
+    before: np.random.Generator | None = None  # the state that these were grouped at
 
 
 def decide(
@@ -98,8 +106,9 @@ def decide(
        points alone would not. The points decide: lift_places.
     4. Otherwise the inputs know more than the points, and b averages them over places.
 
-    For more than 2,000 points agreement is measured on a sample of so many. Returns also what was
-    computed on the way and the method may need.
+    For more than 2,000 points agreement is measured on a sample of so many, and for more than
+    20,000 lift_km groups the clusters of so many, whose representation is ``rep``. Returns also
+    what was computed on the way and the method may need.
     """
     if unanimous(named, k) is not None:
         method = "lwgp" if rep is None else _SUMS
@@ -113,6 +122,24 @@ def decide(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of candidates that are not chosen
         return _decide(named, X, rep, k, rng, with_kmeans=has_coordinates(kernel))
+
+
+def lift_sample(lift: Lift, X: Points, named: dict[Hashable, Partition]) -> Representation | None:
+    """The clusters of 20,000 random points, by which a method is chosen for more of them.
+
+    Without the clusters that have none of these points; None if all of them are noise.
+    """
+    n = next(iter(named.values())).n
+    rows = np.sort(np.random.default_rng(0).choice(n, SAMPLED, replace=False))
+    parts = {name: points_of(p, rows) for name, p in named.items()}
+    labelled = {name: p for name, p in parts.items() if p.cluster_weights.any()}
+    if not labelled:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of clusters without any of these points
+        labelled = {name: p.with_weights(p.weights) for name, p in labelled.items()}
+        by = Lifting.of(lift=lift.rounded() if isinstance(lift, NystroemLift) else lift)
+        return represent_in_memory(by, [(take_rows(X, rows), labelled)])
 
 
 def decide_by_sums(task: Task, why: str) -> tuple[Task, Decision | None]:
@@ -147,6 +174,7 @@ def _decide(
         "lift_places": sample.agreement(places.pieces[0][sample.place]),
         "lift_walk": sample.agreement(places.walk_scores.argmax(axis=1)[sample.place]),
     }
+    before = deepcopy(rng)
     centres = group_clusters(Task(METHODS[_SUMS], {}, rng), k, rep)
     a[_SUMS] = sample.agreement(_by_vectors(rep, sample.X, centres))
     a["lwgp"] = _agreement_of_labels(sample, k, rng)
@@ -154,7 +182,7 @@ def _decide(
         a[_COMPACT] = sample.agreement(_by_kmeans(sample.X, k, rng))
     method, reason = _choose(a, places.eigengap, places.smoothness)
     decision = Decision(method, reason, a, places.eigengap, places.smoothness)
-    return Decided(decision, places, centres)
+    return Decided(decision, places, centres, before)
 
 
 def _choose(a: dict[str, float], gap: float, smoothness: float) -> tuple[str, str]:

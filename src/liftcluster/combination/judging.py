@@ -111,8 +111,8 @@ def distances_by_labels(
     counted = int(_MOST_COUNTED / max(len(rows) * m, 1))
     if counted < n:
         chosen = np.sort(np.random.default_rng(0).choice(n, counted, replace=False))
-        inputs = [_points_of(p, chosen) for p in inputs]
-        partition = _points_of(partition, chosen)
+        inputs = [points_of(p, chosen) for p in inputs]
+        partition = points_of(partition, chosen)
     shared = share_points([*inputs, partition])
 
     def between(i: int, j: int) -> Contingency | None:
@@ -219,5 +219,5 @@ def _with_weights_of(partition: Partition, p: Partition) -> Partition:
     return Partition(p.assignment, p.names, v)
 
 
-def _points_of(p: Partition, rows: IntArray) -> Partition:
+def points_of(p: Partition, rows: IntArray) -> Partition:
     return Partition(p.assignment[rows], p.names, p.weights[rows])

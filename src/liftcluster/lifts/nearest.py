@@ -19,7 +19,7 @@ _LEAST = 0.02  # residual length below which too many digits are lost
 
 
 class NearestPlaces:
-    r"""Finds the k nearest of p places by Euclidean distance.
+    r"""Finds the k nearest of p places, or fewer, by Euclidean distance.
 
     Candidates come from a matrix product in single precision, the distances from differences in
     double precision. In many dimensions the product is of shorter vectors,
@@ -40,11 +40,10 @@ class NearestPlaces:
         with one_blas_thread():
             self._products = _cheapest_products(self._single(places), k)
 
-    def __call__(self, X: Array) -> tuple[FloatArray, IntArray]:
+    def __call__(self, X: Array, k: int | None = None) -> tuple[FloatArray, IntArray]:
         """(n, k) distances and positions of the nearest places of each point, nearest first."""
-        X = X.astype(self.places.dtype, copy=False)
-        squares = np.empty((len(X), self.k))
-        positions = np.empty((len(X), self.k), dtype=np.int32)
+        X, k = X.astype(self.places.dtype, copy=False), k or self.k
+        squares, positions = np.empty((len(X), k)), np.empty((len(X), k), dtype=np.int32)
 
         def fill(rows: slice) -> None:
             for start in range(rows.start, rows.stop, _ROWS):
@@ -62,7 +61,7 @@ class NearestPlaces:
             self.places.dtype == np.float64,
             len(X),
             *self.places.shape,
-            self.k,
+            positions.shape[1],
             *self._products(self._single(X)),
             0.5 / self._unit**2,
             np.ascontiguousarray(X),

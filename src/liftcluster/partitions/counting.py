@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._util.native import is_off, wanted_native
+from .._util.native import load_extension
 from .._util.typing import Array, FloatArray, IntArray
 
 _BLOCK = 2**16  # labels that NumPy counts at a time: their codes stay in cache
 _MOST_CELLS = 2**31 - 1  # of a table for compiled code
 _MOST_GROUPS = 2**16  # different labels, beyond which sorting them is as fast
+
+_compiled = load_extension(f"{__package__}._counting")
 
 
 class Encoding(NamedTuple):
@@ -22,19 +23,6 @@ class Encoding(NamedTuple):
     codes: Any  # (n,) of the smallest type, on the device of the labels where it can encode them
     names: tuple[Hashable, ...]  # (k,) of the codes
     counts: IntArray  # (k,) labels of each
-
-
-def _load() -> ModuleType | None:
-    if is_off(wanted_native()):
-        return None
-    try:
-        from . import _counting
-    except ImportError:  # NumPy does the same work
-        return None
-    return _counting
-
-
-_compiled = _load()
 
 
 def code_type(k: int) -> type[np.signedinteger[Any]]:

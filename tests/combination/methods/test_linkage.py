@@ -37,7 +37,9 @@ def counted(t, m, k, missing, seed):
     codes[noise] = rng.integers(k, size=int(noise.sum()))
     codes[rng.random((t, m)) < missing] = -1
     both, agree = np.indices((m + 1, m + 1))
-    return CountedSimilarities(codes, agree / np.maximum(both, 1)), rng.integers(1, 9, size=t)
+    return CountedSimilarities(codes, agree / np.maximum(both, 1), "ask for less"), rng.integers(
+        1, 9, size=t
+    )
 
 
 def by_numpy(S, weights, monkeypatch):
@@ -134,3 +136,13 @@ def test_compiled_code_can_be_switched_off():
         [sys.executable, "-c", command], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "None"
+
+
+def test_memory_for_all_pairs_is_checked_only_where_they_are_held(way, monkeypatch):
+    monkeypatch.setenv("LIFTCLUSTER_MEMORY_GIB", "0.25")
+    S, weights = counted(6000, 3, 5, 0, 0)
+    if way == "compiled":
+        assert average_linkage(S, weights, 4).max() == 3
+        return
+    with pytest.raises(MemoryError, match=r"all pairs of 6,000 tuples.*ask for less"):
+        average_linkage(S, weights, 4)

@@ -11,7 +11,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
-from liftcluster.combination.methods.neighbours import PlaceGraph
+from liftcluster.combination.methods.neighbours import PlaceGraph, _distinct_rows
 from liftcluster.combination.methods.places import Places, cut_points, lift_places, lift_walk
 from liftcluster.partitions.stack import Stack
 from support import oracles_places as oracle
@@ -319,6 +319,19 @@ def test_landmarks_find_the_pieces_of_the_whole_graph(shape):
     assert whole.graph.is_whole
     assert adjusted_rand_score(truth, lift_places(whole)) == 1
     assert adjusted_rand_score(truth, lift_places(few)) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("d", [1, 3, 40])
+def test_distinct_rows_are_those_of_numpy(d, dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, (200, d)).astype(dtype) * rng.choice([1e-40, 0.1, 1e30])
+    X[rng.random(X.shape) < 0.1] = -0.0
+    X[100:150] = X[:50]
+    _, first, place = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    found = _distinct_rows(X)
+    np.testing.assert_array_equal(found[0], first)
+    np.testing.assert_array_equal(found[1], place.ravel())
 
 
 def test_walk_from_landmarks_corrects_errors_like_the_whole_graph():

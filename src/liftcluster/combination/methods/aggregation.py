@@ -19,7 +19,6 @@ import scipy.sparse as sp
 
 from ..._util.arrays import row_blocks
 from ..._util.checks import check_positive
-from ..._util.memory import check_memory
 from ..._util.typing import IntArray, RngLike
 from .agreements import CountedSimilarities, by_inputs
 from .disagreements import cost_of, separations
@@ -209,9 +208,8 @@ def _link(tuples: LabelTuples) -> IntArray:
             f"agglomerative compares all pairs of at most {_MOST_LINKED:,} different tuples of "
             f"labels, and the inputs have {t:,}; {instead}"
         )
-    check_memory(8 * t * t, f"all pairs of {t:,} tuples of labels", instead)
     both, agree = np.indices((m + 1, m + 1))
-    S = CountedSimilarities(tuples.codes, 1 - (m + both - 2 * agree) / (2 * m))
+    S = CountedSimilarities(tuples.codes, 1 - (m + both - 2 * agree) / (2 * m), instead)
     return average_linkage_above(S, tuples.weights, 0.5)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._util.arrays import row_blocks
+from ..._util.memory import check_memory
 from ..._util.typing import Array, FloatArray, IntArray
 
 
@@ -20,14 +21,18 @@ class CountedSimilarities:
         Cluster of each tuple in each partition, -1 where it has none.
     values : (m + 1, m + 1) array
         Similarity if so many partitions label both, and so many of these agree.
+    instead : str
+        What to do where all similarities do not fit into memory.
     """
 
     codes: IntArray
     values: FloatArray
+    instead: str
 
     def matrix(self) -> FloatArray:
         """(t, t) similarities."""
         codes, t = by_inputs(self.codes), len(self.codes)
+        check_memory(8 * t * t, f"all pairs of {t:,} tuples of labels", self.instead)
         values, width = self.values.ravel(), self.values.shape[1]
         S = np.empty((t, t))
         for rows in row_blocks(t, t):

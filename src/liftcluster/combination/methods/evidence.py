@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._util.checks import check_count, check_positive
-from ..._util.memory import check_memory
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
 from .agreements import CountedSimilarities
@@ -165,7 +164,6 @@ def link_tuples(
 
 
 def _shares_that_agree(tuples: LabelTuples) -> CountedSimilarities:
-    t, m = tuples.codes.shape
-    check_memory(8 * t * t, f"all pairs of {t:,} tuples of labels", "take a smaller limit")
+    m = tuples.codes.shape[1]
     both, agree = np.indices((m + 1, m + 1))
-    return CountedSimilarities(tuples.codes, agree / np.maximum(both, 1))
+    return CountedSimilarities(tuples.codes, agree / np.maximum(both, 1), "take a smaller limit")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from ..._util.arrays import row_blocks
-from ..._util.native import is_off, wanted_native
+from ..._util.native import load_extension
 from ..._util.typing import FloatArray, IntArray
 from .agreements import CountedSimilarities
 
@@ -19,18 +18,7 @@ _UNIT = 1e-12  # to which similarities, of order one, are rounded
 _MOST_UNITS = 2**50  # beyond which compiled code does not round them
 _MOST_CODES = 2**16 - 2  # of labels for compiled code
 
-
-def _load() -> ModuleType | None:
-    if is_off(wanted_native()):
-        return None
-    try:
-        from . import _linkage
-    except ImportError:  # NumPy does the same work
-        return None
-    return _linkage
-
-
-_compiled = _load()
+_compiled = load_extension(f"{__package__}._linkage")
 
 
 def weighted_ward(V: FloatArray, weights: FloatArray, k: int) -> IntArray:

@@ -109,14 +109,13 @@ class PlaceGraph:
             points = kernel.points(X, len(weights))
         else:
             points = coordinates(X, device=is_sampled)
-        rows, place = some, np.arange(len(some))
+        rows: IntArray = some
+        place: IntArray = np.arange(len(some))
         if not by_kernel:
-            _, first, place = np.unique(
-                to_numpy(take_rows(points, some)), axis=0, return_index=True, return_inverse=True
-            )
-            rows, place = some[first], place.ravel()
+            first, place = _distinct_rows(to_numpy(take_rows(points, some)))
+            rows = some[first]
         places = from_device(take_rows(points, rows))
-        find = _search(places, kernel if by_kernel else None)
+        find = _search(places, kernel if by_kernel else None, len(weights), n_neighbours)
         edges, scales = _edges(find, places, n_neighbours)
         if is_sampled:
             if on_device(points):
@@ -160,8 +159,22 @@ def coordinates(X: Points, *, device: bool = False) -> Any:
     return points / largest
 
 
-def _search(places: Points, kernel: Kernel | None) -> Search:
-    """How the nearest of the places are found."""
+def _distinct_rows(points: Array) -> tuple[IntArray, IntArray]:
+    """The first of equal rows, in lexicographic order, and the position there of each row.
+
+    As np.unique by rows, which compares coordinates one after another. Here they become bytes of
+    the same order: those of negative numbers are inverted, and others have the sign bit set.
+    """
+    bits = (points + 0.0).view(f"u{points.itemsize}")  # −0 + 0 is 0
+    sign = bits.dtype.type(1 << (8 * points.itemsize - 1))
+    ordered = np.where(bits & sign, ~bits, bits | sign).astype(bits.dtype.newbyteorder(">"))
+    keys = np.ascontiguousarray(ordered).view(f"V{points.itemsize * points.shape[1]}").ravel()
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    return first, place.ravel()
+
+
+def _search(places: Points, kernel: Kernel | None, n: int, n_neighbours: int) -> Search:
+    """How the nearest places of n points are found; one more than the neighbours, with itself."""
     if kernel is not None:
         return partial(_nearest_by_kernel, kernel, places, kernel.diagonal(places))
     from sklearn.neighbors import NearestNeighbors
@@ -170,11 +183,13 @@ def _search(places: Points, kernel: Kernel | None) -> Search:
     centre = places.mean(axis=0)
     index = NearestNeighbors().fit(places - centre)
 
-    compiled = cache(partial(NearestPlaces, places))
+    most = min(n_neighbours + 1, len(places))
+    compiled = cache(partial(NearestPlaces, places, most))
+    are_few = n == len(places) or most > MOST_NEAREST
 
     def find(block: Array, K: int) -> tuple[FloatArray, IntArray]:
-        if len(block) > len(places) and K <= MOST_NEAREST and can_use_kernels(block):
-            return compiled(K)(block)
+        if not are_few and len(block) >= len(places) and can_use_kernels(block):
+            return compiled()(block, K)
         return index.kneighbors(block - centre, n_neighbors=K)
 
     return find
