@@ -415,7 +415,8 @@ def test_consensus_has_lazy_labels_and_the_in_memory_distance(client):
     assert isinstance(found.labels, da.Array)
     assert found.labels.chunks == X.chunks[:1]
     np.testing.assert_array_equal(found.labels.compute(), expected.labels)
-    assert found.mean_distance == pytest.approx(expected.mean_distance, rel=1e-9)
+    # Sums of single precision, in groups that end with the chunks.
+    assert found.mean_distance == pytest.approx(expected.mean_distance, rel=1e-7)
     assert found.composition[0][0][:2] == expected.composition[0][0][:2]
     lazy = found.predict_proba(X)
     assert (lazy.shape, lazy.chunks[0]) == ((9 * ROWS, 3), X.chunks[0])
