@@ -83,7 +83,6 @@ LARGE = {
     "adco": (lambda: lc.distance(IDS, IDS[::-1], X, measure="adco"), "adjusted_rand"),
     "adco with bins": (lambda: lc.distance(U, V, X, measure="adco", measure_options={"bins": 10**6}), "fewer bins"),
     "cdistance": (lambda: lc.distance(U, V, X, measure="cdistance"), "lift_emd"),
-    "evidence": (lambda: lc.consensus([IDS, U], 3, method="evidence"), "limit"),
     "lwea": (lambda: lc.consensus([IDS, U], 3, method="lwea"), "adjusted_rand"),
     "lwgp": (lambda: lc.consensus([IDS, U], 3, method="lwgp"), "adjusted_rand"),
     "hbgf": (lambda: lc.consensus([IDS, U], 3, method="hbgf", method_options={"partitioner": "spectral"}), "adjusted_rand"),
