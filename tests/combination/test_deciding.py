@@ -280,14 +280,30 @@ def test_weights_count_in_agreements():
     assert weighted.eigengap == pytest.approx(copied.eigengap, abs=1e-9)
 
 
-@pytest.mark.parametrize("factor", [0.01, 1 / 3, 1e6])
-def test_unit_of_weights_does_not_change_the_decision(factor):
-    X, inputs, _ = stripes(np.random.default_rng(2), 200)
-    weights = np.arange(200) % 3 + 1.0
+@pytest.mark.parametrize("factor", [0.01, 1 / 3, 7.0, 1e6, 1e50])
+@pytest.mark.parametrize("different", [1, 3])
+@pytest.mark.parametrize("n", [30, 2500])
+@WORSE
+def test_unit_of_weights_changes_neither_agreements_nor_the_decision(factor, different, n):
+    """A weight is a number of points in pair counts, and 30 points are not 210 points."""
+    X, inputs, _ = stripes(np.random.default_rng(2), n)
+    weights = np.arange(n) % different + 1.0
     one = lc.consensus(inputs, 2, X, weights=weights, rng=0)
     two = lc.consensus(inputs, 2, X, weights=factor * weights, rng=0)
+    assert two.decision.agreements == pytest.approx(one.decision.agreements, abs=1e-9)
     assert two.method == one.method
     np.testing.assert_array_equal(two.labels, one.labels)
+
+
+@WORSE
+def test_a_weight_that_is_next_to_nothing_changes_no_decision():
+    X, inputs, _ = stripes(np.random.default_rng(2), 60)
+    weights = np.ones(60)
+    one = lc.consensus(inputs, 2, X, weights=weights, rng=0).decision
+    weights[0] = 5e-324  # all others are multiples of it, more than float64 can hold
+    two = lc.consensus(inputs, 2, X, weights=weights, rng=0).decision
+    assert two.method == one.method
+    assert two.agreements == pytest.approx(one.agreements, abs=0.1)
 
 
 @pytest.mark.parametrize("case", [rings, hidden, stripes, compact])

@@ -156,6 +156,56 @@ def test_slow_measures_wait_until_they_are_read(monkeypatch):
     assert repr(again) == repr(dict(again))
 
 
+def test_measures_wait_until_they_are_read_unless_they_are_asked_for(monkeypatch):
+    computed = []
+
+    def count(measure, *rest):
+        computed.append(measure.name)
+        return inputs.compute(measure, *rest)
+
+    monkeypatch.setattr(comparing, "compute", count)
+    X, labels = blobs(np.random.default_rng(0), 40, 2)
+    other = np.roll(labels, 3)
+    found = lc.compare(labels, other, X)
+    assert not computed
+    assert found["rand"].value == lc.distance(labels, other, measure="rand")
+    assert computed == ["rand"]
+    assert str(found) == str(found)
+    assert sorted(computed) == sorted(found.values) == sorted(MEASURES)
+    computed.clear()
+    lc.compare(labels, other, X, measures=["rand", "centroid"])
+    assert computed == ["rand", "centroid"]
+    computed.clear()
+    monkeypatch.setattr(inputs, "_KEPT_BYTES", X.nbytes - 1)  # points too many to be copied
+    lc.compare(labels, other, X)
+    assert computed == ["centroid", "adco", "spri", "spari"]
+
+
+@pytest.mark.parametrize("d", [2, 5])
+@pytest.mark.parametrize("as_given", [np.asarray, lc.as_partition])
+@pytest.mark.parametrize("two_samples", [False, True])
+def test_measures_that_wait_are_of_the_data_at_the_call(d, as_given, two_samples):
+    X, labels = blobs(np.random.default_rng(0), 40, d)
+    other, Y = np.roll(labels, 3), X + 1.0 if two_samples else None
+    given = as_given(labels), as_given(other), X
+    expected = lc.compare(*given, Y=Y).to_dict()
+    found = lc.compare(*given, Y=Y)
+    labels[:], other[:], X[:] = 0, 1, -7.0
+    if two_samples:
+        Y[:] = 3.0
+    assert found.to_dict() == expected
+
+
+def test_comparison_that_waits_can_be_pickled():
+    X, labels = blobs(np.random.default_rng(0), 40, 2)
+    found = lc.compare(labels, np.roll(labels, 3), X)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.to_dict() == found.to_dict()
+    assert str(again) == str(found)
+    assert again.moves == found.moves
+    assert found.moves
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_mass_at_common_points_stays_in_cdistance(seed):
     rng = np.random.default_rng(seed)

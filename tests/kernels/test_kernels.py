@@ -8,6 +8,7 @@ from sklearn.gaussian_process.kernels import Matern as GaussianProcessMatern
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 import liftcluster as lc
+from liftcluster.kernels import bandwidths
 from liftcluster.kernels.distances import pairwise_distances
 from liftcluster.kernels.kernel import as_kernel, kernel_from_state
 from support.generators import KERNELS
@@ -172,6 +173,44 @@ def test_bandwidth_of_a_sample_is_close_to_that_of_all_points():
     assert lc.bandwidth(X, rng=0) == lc.bandwidth(X, rng=0)
     assert abs(lc.bandwidth(X, rng=0) - lc.bandwidth(X, rng=1)) > 1e-3  # other samples
     assert lc.bandwidth(X) == lc.bandwidth(X)  # deterministic without a seed
+
+
+def test_bandwidth_of_points_seen_before_is_not_computed_again(monkeypatch):
+    computed = []
+
+    def count(Z, *rest):
+        computed.append(Z.shape)
+        return pdist(Z, *rest)
+
+    monkeypatch.setattr(bandwidths, "pdist", count)
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    first = lc.bandwidth(X)
+    assert lc.bandwidth(X.copy()) == lc.bandwidth(X.astype(np.float64, order="F")) == first
+    assert len(computed) == 1
+    X[0] += 100.0
+    X[7] -= 100.0
+    different = {lc.bandwidth(X), lc.bandwidth(X, metric="cityblock"), lc.bandwidth(X, "mean")}
+    different |= {lc.bandwidth(X.reshape(75, 2)), lc.bandwidth(X, "median/2")}
+    assert len(different | {first}) == 6
+    assert lc.bandwidth(X, "scott") > lc.bandwidth(X, "scott", n_total=10**6)
+    large = np.random.default_rng(0).standard_normal((1000, 9))
+    computed.clear()
+    assert lc.bandwidth(large) == lc.bandwidth(large)
+    assert len(computed) == 2  # not kept in memory
+
+
+@pytest.mark.parametrize("d", [3, 13, 100])
+@pytest.mark.parametrize("metric", ["euclidean", "cityblock"])
+@pytest.mark.parametrize("power", [1, 2])
+def test_distances_of_points_to_themselves_have_the_bits_of_those_to_a_copy(d, metric, power):
+    if metric == "cityblock" and power == 2:
+        return
+    X = 5.0 * np.random.default_rng(d).standard_normal((57, d)) + 3.0
+    X[1] = X[0]
+    found = pairwise_distances(X, X, metric, scale=2.0, power=power)
+    copied = pairwise_distances(X, X.copy(), metric, scale=2.0, power=power)
+    np.testing.assert_array_equal(found, copied)
+    assert (found >= 0).all()
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])

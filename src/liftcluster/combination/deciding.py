@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._util.arrays import from_device
+from .._util.arrays import constant_array, from_device
 from .._util.typing import Array, FloatArray, IntArray, Points
 from ..comparison.measures.pairs import adjusted_rand
 from ..kernels.kernel import Discrete
@@ -41,6 +41,8 @@ _LOST = 0.6  # share of the agreement of labels below which their places are mis
 _CLEAR = 0.8  # agreement of inputs that neighbours may not overrule
 _STARTS = 2  # of k-means
 SAMPLED = 20_000  # points whose clusters are lifted for the decision, at most
+_ROUNDING = 1e-9  # relative difference of weights that are multiples of the smallest one
+_MANY = 2.0**53  # points, beyond which pairs of them are not counted exactly
 _HELD_OUT = 5  # inputs that those of the others are compared with, at most
 _SUMS = "lift_km"  # needs nothing but the sums of the clusters
 _COMPACT = "k-means of the points"
@@ -230,11 +232,13 @@ class _Sample:
 
     @classmethod
     def of(cls, named: dict[Hashable, Partition], X: Points, graph: PlaceGraph) -> _Sample:
+        w = next(iter(named.values())).weights
         if graph.is_whole:
-            return cls(X, list(named.values()), graph.near[:, 0])
+            inputs = [p.with_weights(_in_points(w)) for p in named.values()]
+            return cls(X, inputs, graph.near[:, 0])
         rows = graph.rows
         inputs = [
-            Partition.from_labels(p.labels[rows], p.weights[rows])
+            Partition.from_labels(p.labels[rows], _in_points(w[rows]))
             for p in named.values()
             if (p.labels[rows] >= 0).any()
         ]
@@ -245,6 +249,20 @@ class _Sample:
         weights = self.inputs[0].weights
         found = Partition.from_labels(labels, weights)
         return float(np.mean([_adjusted_rand(contingency(p, found)) for p in self.inputs]))
+
+
+def _in_points(weights: FloatArray) -> FloatArray:
+    """Weights as numbers of points where they are multiples of the smallest, else as they are.
+
+    Pair counts take a weight as a number of points, and a common factor must change no decision.
+    """
+    if weights.min() == weights.max():
+        return constant_array(1.0, len(weights))
+    with np.errstate(over="ignore"):
+        ratios = weights / weights[weights > 0].min()
+    counts = np.rint(ratios)
+    are_counts = counts.max() < _MANY and np.allclose(ratios, counts, rtol=_ROUNDING, atol=0)
+    return counts if are_counts else weights
 
 
 def _adjusted_rand(overlap: Contingency) -> float:

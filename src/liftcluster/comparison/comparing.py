@@ -39,7 +39,6 @@ from .inputs import (
 from .measures.lifted import Between
 from .measures.placed import Placed, PlacedPair
 from .measures.registry import MEASURES, Measure
-from .moves import find_moves
 
 _MOST_CLUSTERS = 3000  # in all partitions together, whose distances are computed at once
 _SLOW_ABOVE = 2000  # points beyond which compare leaves slow measures out
@@ -75,9 +74,8 @@ def compare(
         The points of b, where they are not those of a: another sample, of any size.
     measures : str or sequence of str, optional
         Names in :data:`~liftcluster.MEASURES`; by default every one that applies (and, above 2,000
-        points, is not slow: spri and spari are, in more than three dimensions). Slow ones are
-        computed when they are first read. What was left out, and why, is in ``left_out`` of the
-        result.
+        points, is not slow: spri and spari are, in more than three dimensions), computed when they
+        are first read. What was left out, and why, is in ``left_out`` of the result.
     names : pair, optional
         Names of the two partitions in tables; by default "a" and "b", or those of representations.
     kernel : str, kernel or callable, default "gaussian"
@@ -128,7 +126,7 @@ def compare(
     _check_lifting_used(lifting, is_lifted(pair))
     if names is None and isinstance(pair, LiftedPair):
         names = pair.representation.partition_names[0], pair.representation.partition_names[1]
-    return _compare(pair, asked, names or ("a", "b"), progress=progress)
+    return _compare(pair, asked, names or ("a", "b"), _may_wait, progress=progress)
 
 
 def compare_all(
@@ -169,7 +167,7 @@ def compare_all(
             vars(pair).update(lifted(i, j) | placed(i, j))
             # One progress bar is enough: that of the pairs of partitions.
             found[names[i], names[j]] = _compare(
-                pair, asked, (names[i], names[j]), n_pairs=len(positions), progress=False
+                pair, asked, (names[i], names[j]), _is_slow, n_pairs=len(positions), progress=False
             )
             advance(1)
     return found, rep
@@ -268,14 +266,16 @@ def _compare(
     pair: Pair,
     asked: list[str] | None,
     names: tuple[Hashable, Hashable],
+    waits: Callable[[Measure, Pair], bool],
     *,
     n_pairs: int = 1,
     progress: bool | None,
 ) -> Comparison:
+    """All measures, those that wait when they are first read."""
     if len(names) != 2:
         raise ValueError(f"names must be two, got {names!r}")
     left_out: dict[str, str] = {}
-    may_wait = asked is None
+    by_default = asked is None
     if asked is None:
         for measure in MEASURES.values():
             reason = why_not_applicable(pair, measure) or _skip_reason(pair, measure, n_pairs)
@@ -288,7 +288,7 @@ def _compare(
     estimates = {name: partial(_estimate, MEASURES[name], pair, progress) for name in asked}
     values = Values(
         {
-            name: estimate if may_wait and _is_slow(MEASURES[name], pair) else estimate()
+            name: estimate if by_default and waits(MEASURES[name], pair) else estimate()
             for name, estimate in estimates.items()
         }
     )
@@ -297,15 +297,18 @@ def _compare(
     points, n = (pair.X if isinstance(pair, PairInMemory) else None), pair.parts[0].n
     if pair.X is None and n is not None:  # kernels that know a point by its number
         points = pair.lifting.kernel.points(None, n)
-    P, Q, transport = pair.between.P, pair.between.Q, pair.between.transport
-    plan, D = transport.plan, transport.costs
-    moves = find_moves(plan, D, P.cluster_names, Q.cluster_names)
-    lifted, other = (P, Q), pair.Y is not None
-    return Comparison(names, values, left_out, pair.parts, lifted, plan, D, moves, points, other)
+    lifted, transport = (pair.between.P, pair.between.Q), pair.between.transport
+    plan, D, other = transport.plan, transport.costs, pair.Y is not None
+    return Comparison(names, values, left_out, pair.parts, lifted, plan, D, points, other)
 
 
 def _estimate(measure: Measure, pair: Pair, progress: bool | None) -> Estimate:
     return Estimate(compute(measure, pair, {}, progress), compute_error(measure, pair))
+
+
+def _may_wait(measure: Measure, pair: Pair) -> bool:
+    """Whether a measure can be computed later: of many points, which may change, a slow one."""
+    return measure.needs != "points" or pair.keeps_points or _is_slow(measure, pair)
 
 
 def _is_slow(measure: Measure, pair: Pair) -> bool:
@@ -316,9 +319,10 @@ def _is_slow(measure: Measure, pair: Pair) -> bool:
 
 def _skip_reason(pair: Pair, measure: Measure, n_pairs: int) -> str | None:
     """Why a measure is left out unless asked for: quadratic ones cost n² for every pair."""
-    k = sum(p.k for p in pair.parts)
-    if measure.name == "lift_kd" and k**2 > MOST_PAIRS:  # of all clusters, also of one partition
-        return f"slow for {k:,} clusters; ask for it by name"
+    if measure.name == "lift_kd":
+        k = sum(p.k for p in pair.parts)
+        if k**2 > MOST_PAIRS:  # of all clusters, also of one partition
+            return f"slow for {k:,} clusters; ask for it by name"
     if not _is_slow(measure, pair):
         return None
     n = max(p.n or 0 for p in pair.parts)

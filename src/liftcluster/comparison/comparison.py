@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..representation.representation import Representation, join
 from ..streaming.passes import map_points
 from .measures.elements import element_similarity
 from .measures.registry import MEASURES
-from .moves import ROUNDING, Move, describe_moves, listed
+from .moves import ROUNDING, Move, describe_moves, find_moves, listed
 from .pointwise import distances_moved, point_distances
 
 
@@ -38,7 +38,7 @@ class Estimate:
 
 
 class Values(Mapping[str, Estimate]):
-    """Estimates by name of the measure; slow ones are computed when they are first read."""
+    """Estimates by name of the measure; some are computed when they are first read."""
 
     def __init__(self, estimates: Mapping[str, Estimate | Callable[[], Estimate]]) -> None:
         self._estimates = dict(estimates)
@@ -74,8 +74,8 @@ class Comparison:
     names : pair
         Names of the partitions.
     values : mapping from str to Estimate
-        ``value`` and standard ``error`` of each measure, also as ``found["rand"]``. Slow ones
-        (cdistance; spri and spari above three dimensions) are computed when first read.
+        ``value`` and standard ``error`` of each measure, also as ``found["rand"]``; computed when
+        first read, unless they were asked for by name.
     left_out : mapping from str to str
         Measures that do not apply, and why.
     plan : (k, k') array or None
@@ -113,7 +113,6 @@ class Comparison:
     lifted: tuple[Representation, Representation] | None
     plan: FloatArray | None = None
     cluster_distances: FloatArray | None = None
-    moves: list[Move] = field(default_factory=list)
     points: Points = None
     has_other_points: bool = False
 
@@ -124,6 +123,13 @@ class Comparison:
     @property
     def lift(self) -> Lift | None:
         return None if self.lifted is None else self.lifted[0].lift
+
+    @cached_property
+    def moves(self) -> list[Move]:
+        if self.lifted is None or self.plan is None or self.cluster_distances is None:
+            return []
+        P, Q = self.lifted
+        return find_moves(self.plan, self.cluster_distances, P.cluster_names, Q.cluster_names)
 
     @cached_property
     def element_similarity(self) -> FloatArray:

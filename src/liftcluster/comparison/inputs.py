@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..representation.counts import (
     Counts,
     PartitionSummary,
     count_clusters,
-    summaries_of_representation,
+    summary_of_lifted,
 )
 from ..representation.representation import Representation, join
 from ..representation.samples import represent_in_memory, represent_streams
@@ -33,6 +33,7 @@ from .measures.placed import PlacedPair
 from .measures.registry import MEASURES, Measure
 
 MOST_PAIRS = 10_000_000  # of clusters, beyond which a transport problem takes minutes
+_KEPT_BYTES = 2**20  # points up to this size are copied: measures may wait although X may change
 
 
 class _Shared:
@@ -89,7 +90,15 @@ class PairInMemory(_Shared):
     @cached_property
     def numeric_points(self) -> tuple[Array, Array]:
         X = as_points(self.X)
-        return X, (X if self.Y is None else as_points(self.Y, "Y"))
+        Y = X if self.Y is None else as_points(self.Y, "Y")
+        if X.nbytes + Y.nbytes > _KEPT_BYTES:
+            return X, Y
+        X = X.copy()
+        return X, (X if self.Y is None else Y.copy())
+
+    @property
+    def keeps_points(self) -> bool:
+        return sum(Z.nbytes for Z in self.numeric_points) <= _KEPT_BYTES
 
     @cached_property
     def table(self) -> Contingency:
@@ -108,6 +117,8 @@ class StreamedPair(_Shared):
     lifting: Lifting
     rng: RngLike = None
     progress: bool | None = None
+
+    keeps_points: ClassVar[bool] = False
 
     @property
     def X(self) -> Points:
@@ -149,15 +160,21 @@ class StreamedPair(_Shared):
 class LiftedPair(_Shared):
     """Two partitions of which only the cluster vectors are known."""
 
-    representation: Representation
+    representation: Representation  # of both
+    lifted: tuple[Representation, Representation]
     lifting: Lifting
     X = Y = None
     has_integer_weights = True
+    keeps_points = False
 
-    @property
+    @cached_property
+    def between(self) -> Between:
+        return Between(*self.lifted)
+
+    @cached_property
     def parts(self) -> tuple[PartitionSummary, PartitionSummary]:
-        (a,), (b,) = (summaries_of_representation(self.representation[i]).values() for i in (0, 1))
-        return a, b
+        P, Q = self.lifted
+        return summary_of_lifted(P), summary_of_lifted(Q)
 
     @property
     def table(self) -> Contingency:
@@ -229,7 +246,7 @@ def _lifted_pair(
             f"the partitions are lifted already, so {', '.join(useless)} cannot apply; leave "
             "that out"
         )
-    return LiftedPair(join([a, b]), lifting)
+    return LiftedPair(join([a, b]), (a, b), lifting)
 
 
 def _weights_of_both(X: Points, Y: Points, weights: Any) -> tuple[Any, Any]:

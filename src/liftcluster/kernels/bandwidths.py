@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from .._util.validation import as_points, make_rng
 from .distances import pairwise_distances
 from .summary import take_rows
 
+_KEPT_SAMPLES, _KEPT_BYTES = 16, 2**16  # whose bandwidths are remembered, at most
 _MANY_FEATURES = 64  # for which a matrix product is faster than differences of all pairs
 
 
@@ -75,7 +77,7 @@ def bandwidth(
     >>> lc.bandwidth([[0.0], [1.0], [3.0]], "median/4")
     0.5
     """
-    base, factor = check_bandwidth_rule(rule)
+    check_bandwidth_rule(rule)
     check_choice(metric, ("euclidean", "cityblock"), "metric")
     points = as_points(X, device=True)
     n, size = points.shape[0], check_count(n_sample, "n_sample", least=2)
@@ -84,6 +86,20 @@ def bandwidth(
         points = take_rows(points, rows)
     # In main memory, so that all devices give the same number.
     sample = np.asarray(to_numpy(points), dtype=np.float64)
+    n = n if n_total is None else n_total
+    if sample.nbytes > _KEPT_BYTES:
+        return _by_rule(sample, rule, n, metric)
+    return _known_by_rule(sample.tobytes(), sample.shape, rule, n, metric)
+
+
+@lru_cache(_KEPT_SAMPLES)
+def _known_by_rule(data: bytes, shape: tuple[int, int], rule: str, n: int, metric: str) -> float:
+    """The same for few points, which a loop over clusterings of them gives again and again."""
+    return _by_rule(np.frombuffer(data).reshape(shape), rule, n, metric)
+
+
+def _by_rule(sample: FloatArray, rule: str, n: int, metric: str) -> float:
+    base, factor = check_bandwidth_rule(rule)
     # Coordinates of size 1e300 or 1e-300 would over- or underflow when squared.
     with np.errstate(over="ignore"):
         offsets = sample - sample[0]
@@ -92,7 +108,7 @@ def bandwidth(
         return 1.0
     if not np.isfinite(unit):
         raise ValueError("points lie too far apart: their differences overflow; rescale them")
-    width = unit * factor * _RULES[base](offsets / unit, n if n_total is None else n_total, metric)
+    width = unit * factor * _RULES[base](offsets / unit, n, metric)
     if not (np.isfinite(width) and width > 0):
         raise ValueError(f"rule {rule!r} gives a bandwidth of {width}; rescale the points")
     return float(width)

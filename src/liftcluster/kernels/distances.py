@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,9 @@ def pairwise_distances(
         return _device_distances(X, Y, metric, scale, power, by_differences)
     X, Y = (np.asarray(Z, dtype=np.float64) for Z in (X, Y))
     with np.errstate(invalid="ignore", over="ignore"):
-        U, V = _in_units(X, Y, scale)
+        V = _in_units(Y, Y[:1], scale)
+        # A copy: NumPy has another routine for V @ V.T, with other last digits.
+        U = V.copy() if X is Y else _in_units(X, Y[:1], scale)
     if metric == "cityblock":
         return np.asarray(cdist(U, V, "cityblock")) ** power
     squares = cdist(U, V, "sqeuclidean") if by_differences else _squared_distances(U, V)
@@ -47,8 +48,12 @@ def _squared_distances(U: FloatArray, V: FloatArray) -> FloatArray:
         uu, vv = np.einsum("ij,ij->i", U, U), np.einsum("ij,ij->i", V, V)
     if U.shape[1] <= FEW_FEATURES or max(uu.max(), vv.max()) > LARGEST_SQUARE_FOR_GEMM:
         return np.asarray(cdist(U, V, "sqeuclidean"))
-    squares = uu[:, None] + vv[None, :] - 2 * (U @ V.T)
-    return np.maximum(squares, 0, out=squares)
+    products = U @ V.T
+    products *= 2
+    squares = uu[:, None] + vv[None, :]
+    squares -= products
+    squares[squares < 0] = 0.0  # several times as fast as np.maximum
+    return squares
 
 
 def _device_distances(
@@ -63,7 +68,7 @@ def _device_distances(
         uu, vv = xp.sum(U * U, axis=1), xp.sum(V * V, axis=1)
         largest = max(float(xp.max(uu)), float(xp.max(vv)))
         if not np.isfinite(largest):
-            U, V = _in_units(X, Y, scale)
+            U, V = (_in_units(Z, Y[:1, ...], scale) for Z in (X, Y))
     by_product = largest <= LARGEST_SQUARE_FOR_GEMM and not by_differences
     if metric == "cityblock":
         return _add_over_features(U, V, xp.abs) ** power
@@ -83,16 +88,15 @@ def _add_over_features(U: Any, V: Any, of_difference: Any) -> Any:
     return total
 
 
-def _in_units(X: Any, Y: Any, scale: float) -> Iterator[Any]:
-    """X and Y relative to a common origin, in units of ``scale``."""
-    xp, origin = namespace(X), Y[:1, ...]
-    for Z in (X, Y):
-        U = (Z - origin) / scale  # the difference first, because it is exact for near points
-        if not xp.all(xp.isfinite(U)):
-            U = Z / scale - origin / scale
-        if not xp.all(xp.isfinite(U)):
-            raise ValueError(
-                f"points lie too far apart for a bandwidth of {scale:g}: their distance in "
-                "bandwidths overflows; use a larger bandwidth or rescale the points"
-            )
-        yield U
+def _in_units(Z: Any, origin: Any, scale: float) -> Any:
+    """Points relative to an origin, in units of ``scale``."""
+    xp = namespace(Z)
+    U = (Z - origin) / scale  # the difference first, because it is exact for near points
+    if not xp.all(xp.isfinite(U)):
+        U = Z / scale - origin / scale
+    if not xp.all(xp.isfinite(U)):
+        raise ValueError(
+            f"points lie too far apart for a bandwidth of {scale:g}: their distance in "
+            "bandwidths overflows; use a larger bandwidth or rescale the points"
+        )
+    return U

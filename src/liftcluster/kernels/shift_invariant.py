@@ -231,7 +231,7 @@ class Gaussian(ShiftInvariant):
     power: ClassVar[int] = 2
 
     def profile(self, distance: FloatArray) -> FloatArray:
-        return namespace(distance).exp(-distance / 2)
+        return namespace(distance).exp(distance * -0.5)
 
     def unit_spectrum(self, U: FloatArray) -> FloatArray:
         return np.asarray(special.ndtri(U))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -89,7 +90,9 @@ class SpanLift(FeatureLift):
 def fit_span_lift(kernel: Kernel, X: Points, R: Any) -> tuple[SpanLift, FloatArray]:
     """The exact lift of the clusters R of the points X, and the vectors of these clusters."""
     X, matrix = _without_noise(X, R)
-    V, A = gram_factor(_cluster_gram(kernel, X, MatrixRows(matrix)))
+    # Set once for both; a function of the user may need threads for its matrix products.
+    with one_blas_thread() if isinstance(kernel, ShiftInvariant) else nullcontext():
+        V, A = gram_factor(_cluster_gram(kernel, X, MatrixRows(matrix)))
     return SpanLift(kernel, from_device(X), matrix, A), V
 
 
@@ -171,8 +174,12 @@ def _cluster_gram(kernel: Kernel, X: Points, R: Any) -> FloatArray:
     if isinstance(kernel, Discrete):
         shared = _sum_equal_points(kernel.ids(X), R)
         return np.asarray((shared.T @ shared).toarray())
-    single = _single_precision_blocks(kernel, X)
-    blocks = single or (lambda rows, columns: [kernel(X[rows], X[columns])])
+
+    def kernel_block(rows: slice, columns: slice) -> list[Array]:
+        Y = X[columns]
+        return [kernel(Y if rows == columns else X[rows], Y)]
+
+    blocks = _single_precision_blocks(kernel, X) or kernel_block
     return _grams(blocks, X, R, 1, threads=isinstance(kernel, ShiftInvariant))[0]
 
 
@@ -219,12 +226,14 @@ def _grams(
     own = [np.unique(M.indices) for M in memberships] if many else []
     if many:
         memberships = [sp.csr_array(M[:, c]) for M, c in zip(memberships, own, strict=True)]
+    sums = [M.T for M in memberships]
 
     def parts(pair: tuple[int, int]) -> list[FloatArray]:
         i, j = pair
         # In float64, so that errors of κ count only where two clusters differ.
         kernels = (K.astype(np.float64, copy=False) for K in blocks_of(blocks[i], blocks[j]))
-        return [memberships[i].T @ (memberships[j].T @ K.T).T for K in kernels]
+        # Kernel matrices are symmetric, and a transposed one would be copied.
+        return [sums[i] @ (sums[j] @ (K if i == j else K.T)).T for K in kernels]
 
     pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
     found = map_in_order(parts, pairs, uses_blas=True) if threads else map(parts, pairs)
@@ -241,9 +250,10 @@ def _without_noise(X: Points, R: Any) -> tuple[Points, Sparse]:
     """The points in some cluster, and their memberships."""
     n = n_points(X)
     matrix = as_rows(R, n).rows(slice(0, n))
-    inside = np.flatnonzero(np.diff(matrix.indptr) > 0)
-    if len(inside) == n:
+    filled = np.diff(matrix.indptr) > 0
+    if filled.all():
         return X, matrix
+    inside = np.flatnonzero(filled)
     return take_rows(X, inside), matrix[inside, :]
 
 

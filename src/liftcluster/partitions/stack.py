@@ -79,13 +79,17 @@ class Stack:
 
 def _hard_rows(parts: list[Partition], rows: slice | IntArray) -> Sparse:
     """Rows of a stack of hard partitions, each with one entry per partition or none for noise."""
-    codes = np.stack([p.assignment[rows] for p in parts], axis=1).astype(np.int32)  # (b, m)
-    weights = np.stack([p.weights[rows] for p in parts], axis=1)
+    columns, sizes, m = [p.assignment[rows] for p in parts], [p.k for p in parts], len(parts)
+    codes, weights = np.empty((len(columns[0]), m), np.int32), np.empty((len(columns[0]), m))
+    for j, (part, column) in enumerate(zip(parts, columns, strict=True)):
+        codes[:, j], weights[:, j] = column, part.weights[rows]
     inside = codes >= 0
-    sizes = [p.k for p in parts]
     codes += np.cumsum([0, *sizes[:-1]], dtype=np.int32)
-    indptr = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
-    entries = weights[inside], codes[inside], indptr
+    if inside.all():
+        entries = weights.ravel(), codes.ravel(), np.arange(0, codes.size + 1, m)
+    else:
+        indptr = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
+        entries = weights[inside], codes[inside], indptr
     return sp.csr_array(entries, shape=(len(codes), sum(sizes)))
 
 

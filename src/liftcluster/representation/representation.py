@@ -196,20 +196,20 @@ class Representation:
 
     def __getitem__(self, index: int | str | slice | list[int]) -> Representation:
         """One partition by position or name, or several by position."""
-        if isinstance(index, str):
-            index = self._position(index)
-        chosen = np.atleast_1d(np.arange(self.m)[index])
+        at = self._position(index) if isinstance(index, str) else index
+        chosen = np.atleast_1d(np.arange(self.m)[at])
         if not len(chosen):
             raise IndexError("no partition is left")
-        clusters = np.concatenate([np.flatnonzero(self.owner == i) for i in chosen])
+        own = [np.flatnonzero(self.owner == i) for i in chosen]
+        clusters = np.concatenate(own)
         return replace(
             self,
             sums=self.sums[clusters],
             cluster_weights=self.cluster_weights[clusters],
             total_weights=self.total_weights[chosen],
-            owner=np.repeat(np.arange(len(chosen)), [(self.owner == i).sum() for i in chosen]),
-            cluster_names=tuple(self.cluster_names[i] for i in clusters),
-            partition_names=tuple(self.partition_names[i] for i in chosen),
+            owner=np.repeat(np.arange(len(chosen)), [len(rows) for rows in own]),
+            cluster_names=tuple(self.cluster_names[i] for i in clusters.tolist()),
+            partition_names=tuple(self.partition_names[i] for i in chosen.tolist()),
         )
 
     def __add__(self, other: Representation) -> Representation:
