@@ -104,8 +104,9 @@ class Contingency:
         """
         if self.is_counts:
             n = int(self.total)
+            cells = self.table.data if sp.issparse(self.table) else self.table.ravel()
             both, in_a, in_b = (
-                (_sum_of_squares(m, n) - n) // 2 for m in (self.cells[2], self.rows, self.columns)
+                (_sum_of_squares(m, n) - n) // 2 for m in (cells, self.rows, self.columns)
             )
             return PairCounts(both, in_a, in_b, n * (n - 1) // 2)
         if self.self_pairs is None:
@@ -188,8 +189,8 @@ class PartialTable:
         table = self.table
         if sp.issparse(table) and np.prod(table.shape) <= max(4 * self.n, _SMALL_TABLE):
             table = table.toarray()
-        table = _without_empty(table)
-        if not table.sum() > 0:
+        table, found = _without_empty(table)
+        if not found:
             raise ValueError(
                 "the partitions have no point in common: each point is noise (or has no weight) in "
                 "one of them"
@@ -207,12 +208,13 @@ def _count(a: Partition, b: Partition) -> PartialTable:
     is_hard, is_integer, total = a.is_hard and b.is_hard, are_integers(a.weights), a.total_weight
     if is_hard:
         table = _hard_table(a, b)
-        self_pairs = (float(table.sum()),) * 3
+        inside = float(table.sum())
+        self_pairs = (inside, inside, inside)
     else:
         table = (a.weighted_rows(slice(None)).T @ b.memberships).tocsr()  # rows of noise are zero
         self_pairs = _self_pairs(a, b) if is_integer else (0.0, 0.0, 0.0)  # no use for others
     if is_hard and is_integer and total <= _EXACT_FLOAT:
-        outside = total - float(table.sum())
+        outside = total - inside
     else:  # summed, because a difference would be nothing but rounding
         outside = float(a.weights[~(a.is_clustered & b.is_clustered)].sum())
     return PartialTable(
@@ -277,14 +279,14 @@ def _self_pairs(a: Partition, b: Partition) -> tuple[float, float, float]:
     return float(w @ (p * q)), float(w @ (p * (q > 0))), float(w @ (q * (p > 0)))
 
 
-def _without_empty(table: Any) -> Any:
-    """The table without clusters whose points are all left out."""
+def _without_empty(table: Any) -> tuple[Any, bool]:
+    """The table without clusters whose points are all left out; whether any are left."""
     if sp.issparse(table):
         table.eliminate_zeros()
     rows, columns = (np.asarray(table.sum(axis=axis)).ravel() > 0 for axis in (1, 0))
     if rows.all() and columns.all():
-        return table if sp.issparse(table) else np.ascontiguousarray(table)
-    return table[rows][:, columns]
+        return (table if sp.issparse(table) else np.ascontiguousarray(table)), True
+    return table[rows][:, columns], bool(rows.any())
 
 
 def _sum_of_squares(counts: IntArray, n: int) -> int:
