@@ -22,7 +22,7 @@ from ..representation.counts import (
     Counts,
     PartitionSummary,
     count_clusters,
-    summaries_of_representation,
+    summary_of_lifted,
 )
 from ..representation.representation import Representation, join
 from ..representation.samples import represent_in_memory, represent_streams
@@ -160,16 +160,21 @@ class StreamedPair(_Shared):
 class LiftedPair(_Shared):
     """Two partitions of which only the cluster vectors are known."""
 
-    representation: Representation
+    representation: Representation  # of both
+    lifted: tuple[Representation, Representation]
     lifting: Lifting
     X = Y = None
     has_integer_weights = True
     keeps_points = False
 
-    @property
+    @cached_property
+    def between(self) -> Between:
+        return Between(*self.lifted)
+
+    @cached_property
     def parts(self) -> tuple[PartitionSummary, PartitionSummary]:
-        (a,), (b,) = (summaries_of_representation(self.representation[i]).values() for i in (0, 1))
-        return a, b
+        P, Q = self.lifted
+        return summary_of_lifted(P), summary_of_lifted(Q)
 
     @property
     def table(self) -> Contingency:
@@ -241,7 +246,7 @@ def _lifted_pair(
             f"the partitions are lifted already, so {', '.join(useless)} cannot apply; leave "
             "that out"
         )
-    return LiftedPair(join([a, b]), lifting)
+    return LiftedPair(join([a, b]), (a, b), lifting)
 
 
 def _weights_of_both(X: Points, Y: Points, weights: Any) -> tuple[Any, Any]:

@@ -96,10 +96,11 @@ def summaries_of_tally(tally: Tally) -> dict[Hashable, PartitionSummary]:
     return summaries
 
 
+def summary_of_lifted(part: Representation) -> PartitionSummary:
+    """A partition of which only the cluster vectors are known."""
+    return PartitionSummary(None, part.cluster_names, part.masses, None)
+
+
 def summaries_of_representation(rep: Representation) -> dict[Hashable, PartitionSummary]:
     """The partitions of a representation by name."""
-    parts = {name: rep[i] for i, name in enumerate(rep.partition_names)}
-    return {
-        name: PartitionSummary(None, part.cluster_names, part.masses, None)
-        for name, part in parts.items()
-    }
+    return {name: summary_of_lifted(rep[i]) for i, name in enumerate(rep.partition_names)}
