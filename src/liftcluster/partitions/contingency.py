@@ -68,12 +68,12 @@ class Contingency:
     @cached_property
     def rows(self) -> Array:
         """n_i: the weight of each cluster of a, without what was left out."""
-        return np.asarray(self.table.sum(axis=1)).ravel()
+        return _sums(self.table, axis=1)
 
     @cached_property
     def columns(self) -> Array:
         """n_j: the weight of each cluster of b, without what was left out."""
-        return np.asarray(self.table.sum(axis=0)).ravel()
+        return _sums(self.table, axis=0)
 
     @cached_property
     def total(self) -> float:
@@ -189,18 +189,29 @@ class PartialTable:
         table = self.table
         if sp.issparse(table) and np.prod(table.shape) <= max(4 * self.n, _SMALL_TABLE):
             table = table.toarray()
-        table, found = _without_empty(table)
-        if not found:
+        if sp.issparse(table):
+            table.eliminate_zeros()
+        else:
+            table = np.ascontiguousarray(table)
+        rows, columns = (_sums(table, axis) for axis in (1, 0))
+        if not rows.any():
             raise ValueError(
                 "the partitions have no point in common: each point is noise (or has no weight) in "
                 "one of them"
             )
+        whole = bool(rows.all() and columns.all())
+        if not whole:  # clusters whose points are all left out
+            table = table[rows > 0][:, columns > 0]
         is_counts = self.is_hard and self.is_integer and self.total <= _EXACT_FLOAT
-        return Contingency(
-            table.astype(np.int64 if is_counts else np.float64, copy=False),
+        cells = table.astype(np.int64 if is_counts else np.float64, copy=False)
+        made = Contingency(
+            cells,
             self.outside / self.total,
             self.self_pairs if self.is_integer and not is_counts else None,
         )
+        if whole and cells is table:
+            vars(made).update(rows=rows, columns=columns)
+        return made
 
 
 def _count(a: Partition, b: Partition) -> PartialTable:
@@ -279,14 +290,8 @@ def _self_pairs(a: Partition, b: Partition) -> tuple[float, float, float]:
     return float(w @ (p * q)), float(w @ (p * (q > 0))), float(w @ (q * (p > 0)))
 
 
-def _without_empty(table: Any) -> tuple[Any, bool]:
-    """The table without clusters whose points are all left out; whether any are left."""
-    if sp.issparse(table):
-        table.eliminate_zeros()
-    rows, columns = (np.asarray(table.sum(axis=axis)).ravel() > 0 for axis in (1, 0))
-    if rows.all() and columns.all():
-        return (table if sp.issparse(table) else np.ascontiguousarray(table)), True
-    return table[rows][:, columns], bool(rows.any())
+def _sums(table: Any, axis: int) -> Array:
+    return np.asarray(table.sum(axis=axis)).ravel()
 
 
 def _sum_of_squares(counts: IntArray, n: int) -> int:
