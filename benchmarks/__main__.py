@@ -5,7 +5,7 @@ import sys
 
 NAMES = ("speed", "coverage", "compare", "consensus", "page", "device", "out-of-core", "dask")
 NAMES += ("soak", "fingerprint", "mutation", "signals", "start", "drift", "stability")
-NAMES += ("alternatives", "aggregation", "growth")
+NAMES += ("alternatives", "aggregation", "growth", "fixed")
 FILES = {"dask": "scale_dask"}  # a file called dask would shadow the library
 
 if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
