@@ -29,10 +29,15 @@ class CountedSimilarities:
     values: FloatArray
     instead: str
 
+    def check_memory(self, share: float = 1.0) -> None:
+        """Whether such a share of all similarities fits into memory."""
+        t = len(self.codes)
+        check_memory(int(share * 8 * t * t), f"all pairs of {t:,} tuples of labels", self.instead)
+
     def matrix(self) -> FloatArray:
         """(t, t) similarities."""
         codes, t = by_inputs(self.codes), len(self.codes)
-        check_memory(8 * t * t, f"all pairs of {t:,} tuples of labels", self.instead)
+        self.check_memory()
         values, width = self.values.ravel(), self.values.shape[1]
         S = np.empty((t, t))
         for rows in row_blocks(t, t):
