@@ -122,7 +122,7 @@ def _run_in_processes(
         except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in set(multiprocessing.active_children()) - children_before:
-                worker.terminate()
+                worker.kill()  # METIS would catch a mere request, and print an error
             if isinstance(error, ChangedData):  # without the traceback of the worker
                 raise ValueError(str(error)) from None
             raise
