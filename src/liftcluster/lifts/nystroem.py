@@ -206,7 +206,7 @@ class NystroemLift(_Similarities):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: dict[str, Array]) -> NystroemLift:
-        kernel, double = kernel_from_state(values["kernel"]), values.get("double", True)
+        kernel, double = kernel_from_state(values["kernel"]), bool(values.get("double", True))
         lift = cls(kernel, **arrays, double=double)
         if lift.coefficients.ndim != 2 or len(lift.coefficients) != len(lift.landmarks):
             raise ValueError("the arrays of the Nystroem lift have inconsistent shapes")
