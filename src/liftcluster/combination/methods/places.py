@@ -327,7 +327,7 @@ def tie(p: int, weight: float = _TIE) -> Sparse:
 
 
 def _gate(agreement: Any) -> Any:
-    return _LEAST + (1 - _LEAST) * namespace(agreement).clip(agreement, 0, 1) ** _POWER
+    return _LEAST + (1 - _LEAST) * namespace(agreement).clip(agreement, 0.0, 1.0) ** _POWER
 
 
 def _shares(values: FloatArray, owner: IntArray) -> FloatArray:
