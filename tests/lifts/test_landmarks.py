@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 import liftcluster as lc
-from liftcluster.lifts import nystroem
+from liftcluster.lifts import choice, nystroem
 from liftcluster.lifts.native import (
     DENSE,
     DIFFERENCES,
@@ -164,6 +164,63 @@ def test_lift_that_would_lose_digits_is_not_rounded(X, bandwidth):
     assert lift.rounded() is lift
     laplace = nystroem_from_landmarks(lc.Laplace(bandwidth), X)
     assert laplace.rounded() is laplace
+
+
+def rounded_case(d):
+    """A rounded lift, points of which some are far from all landmarks, and some between centres."""
+    rng = np.random.default_rng(0)
+    bandwidth = np.sqrt(2 * d) / 4
+    X = rng.standard_normal((3000, d))
+    X[::7] *= rng.uniform(1, 12 / 4, (len(X[::7]), 1))  # similarities down to zero in float32
+    lift = nystroem_from_landmarks(lc.Gaussian(bandwidth), rng.standard_normal((60, d)))
+    V = rng.standard_normal((3, lift.n_components))
+    V = np.concatenate([V, V[:1] + 1e-8 * rng.standard_normal(V[:1].shape)])  # as good as equal
+    assert not lift.rounded().double
+    return X, lift, V
+
+
+@needs_kernels
+@pytest.mark.parametrize("d", [9, 20, 100])
+def test_rounded_lift_gives_the_labels_of_double_precision(d, instruction_set):
+    X, lift, V = rounded_case(d)
+    rounded, expected = lift.rounded(), lift.scores(X, V)
+    labels = expected.argmax(axis=1)
+    np.testing.assert_array_equal(rounded.assign(X, V), labels)
+    np.testing.assert_array_equal(rounded.scores(X, V).argmax(axis=1), labels)
+    single = rounded._similarities.scores(X, lift.weights_of(V)).argmax(axis=1)
+    assert (single != labels).any()  # those of single precision alone are others
+
+
+@needs_kernels
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("d", [9, 20, 100])
+def test_sums_of_a_rounded_lift_are_those_of_its_corrected_labels(d, keep, weighted):
+    X, lift, V = rounded_case(d)
+    w = np.random.default_rng(1).uniform(0, 3, len(X)) if weighted else np.full(len(X), 0.3)
+    points = lift.rounded().at(X, keep=keep)
+    for _ in range(2):  # the second time from what is kept
+        scores, sums = points.score(V, w)
+        labels = lift.scores(X, V).argmax(axis=1)
+        np.testing.assert_array_equal(scores.argmax(axis=1), labels)
+        own = np.eye(len(V))[labels] * w[:, None]
+        # Far less than one point would change; features are at most one long.
+        np.testing.assert_allclose(sums, lift.sums(X, own), atol=1e-6 * len(X))
+
+
+@needs_kernels
+def test_similarities_of_a_rounded_lift_are_kept_in_half_the_memory():
+    X = np.random.default_rng(0).standard_normal((500, 20))
+    lift = nystroem_from_landmarks(lc.Gaussian(4.0), X[:40]).rounded()
+    assert lift.at(X, keep=True).blocks._kept.nbytes == 4 * 500 * 40
+
+
+def test_many_features_of_landmarks_are_in_single_precision(monkeypatch):
+    X = np.random.default_rng(0).standard_normal((300, 20))
+    assert lc.make_lift(X, lift=lc.Nystroem(20)).double
+    monkeypatch.setattr(choice, "_DOUBLE_UP_TO", 300 * 20 - 1)
+    assert not lc.make_lift(X, lift=lc.Nystroem(20)).double
+    assert lc.make_lift(X[:, :2], lift=lc.Nystroem(20)).double  # differences, as exact as before
 
 
 @needs_kernels

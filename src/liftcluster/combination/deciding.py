@@ -17,7 +17,6 @@ from ..kernels.kernel import Discrete
 from ..kernels.summary import take_rows
 from ..lifts.base import Lift
 from ..lifts.choice import Lifting
-from ..lifts.nystroem import NystroemLift
 from ..partitions.contingency import Contingency, contingency
 from ..partitions.partition import Partition
 from ..partitions.stack import Stack
@@ -140,8 +139,7 @@ def lift_sample(lift: Lift, X: Points, named: dict[Hashable, Partition]) -> Repr
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of clusters without any of these points
         labelled = {name: p.with_weights(p.weights) for name, p in labelled.items()}
-        by = Lifting.of(lift=lift.rounded() if isinstance(lift, NystroemLift) else lift)
-        return represent_in_memory(by, [(take_rows(X, rows), labelled)])
+        return represent_in_memory(Lifting.of(lift=lift), [(take_rows(X, rows), labelled)])
 
 
 def decide_by_sums(task: Task, why: str) -> tuple[Task, Decision | None]:

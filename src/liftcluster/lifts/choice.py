@@ -304,7 +304,8 @@ def fit_lift(
         if "landmarks" not in samples:
             pool = kernel.points(samples["pool"])
             samples = {"landmarks": take_rows(pool, choose_landmarks(n_points(pool), rho, rng))}
-        return nystroem_from_landmarks(kernel, samples["landmarks"])
+        nystroem = nystroem_from_landmarks(kernel, samples["landmarks"])
+        return nystroem.rounded() if n * rho > _DOUBLE_UP_TO else nystroem
     if isinstance(settings, Grid):
         if settings.n_components is not None:
             return finest_grid_lift(kernel, summary.box, settings.n_components)

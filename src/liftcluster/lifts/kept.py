@@ -19,15 +19,14 @@ _ROWS = 512  # whose features are held at a time
 class FeatureBlocks:
     """Features of points by a map of the compiled kernels.
 
-    With ``keep`` the first pass writes them to memory, where later ones read them, in double
-    precision. Each pass raises OutOfReach where a point is too far away for the map.
+    With ``keep`` the first pass writes them to memory, where later ones read them. Each pass raises
+    OutOfReach where a point is too far away for the map.
     """
 
     def __init__(self, map: FeatureMap, X: Array, *, keep: bool) -> None:
-        assert map.double or not keep
         self.map, self.X, width = map, X, map.n_features
-        self._values = FeatureMap(VALUES, np.zeros(width), math.inf, True, width)
-        self._kept = np.empty((len(X), width)) if keep else None
+        self._values = FeatureMap(VALUES, np.zeros(width), math.inf, map.double, width)
+        self._kept = np.empty((len(X), width), dtype=map.dtype) if keep else None
         self._is_filled = False
 
     def sums(self, R: Rows) -> FloatArray:

@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._util.arrays import from_device, on_device, send, without_gradients
+from .._util.arrays import from_device, on_device, row_blocks, send, without_gradients
 from .._util.memory import available_memory
 from .._util.threads import one_blas_thread
 from .._util.typing import Array, FloatArray, IntArray, Points
 from ..kernels.kernel import kernel_from_state
 from ..kernels.shift_invariant import Gaussian, Kernel, ShiftInvariant
+from ..kernels.summary import n_points, take_rows
 from ..partitions.stack import Rows, as_rows
 from ._gpu.device import memberships_on
 from ._gpu.landmarks import FusedSimilarities, can_fuse
@@ -39,6 +40,7 @@ _MOST_KEPT = 2**28  # bytes of similarities that are kept for several passes ove
 _SINGLE_BANDWIDTHS = 1e-10, 1e10  # whose squares single precision can hold with many coordinates
 _FEW_BANDWIDTHS = 8  # of landmarks from their mean: exponents have errors of at most some 1e-5
 _ENLARGED = 1e4  # largest squared length of coefficients, by which squared errors grow
+_SINGLE_ROUNDING = 2.0**-22  # of sums of some products in single precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,10 +160,59 @@ class NystroemLift(_Similarities):
         return self._similarities.device_sums(X, R) @ self.coefficients
 
     def _scores(self, X: Points, V: Any) -> FloatArray:
-        return self._similarities._scores(X, self.weights_of(V))
+        X, W = self.points(X), self.weights_of(V)
+        scores = self._similarities._scores(X, W)
+        if not (self.double or on_device(X)):
+            self.score_again(X, W, scores, self.close_rows(scores, W))
+        return scores
 
     def _assign(self, X: Points, V: Any) -> IntArray:
-        return self._similarities._assign(X, self.weights_of(V))
+        X = self.points(X)
+        if self.double or on_device(X):
+            return self._similarities._assign(X, self.weights_of(V))
+        labels = np.empty(n_points(X), dtype=np.int64)
+        for rows in row_blocks(len(labels), len(V)):
+            labels[rows] = self._scores(X[rows], V).argmax(axis=1)
+        return labels
+
+    def close_rows(self, scores: FloatArray, W: FloatArray) -> IntArray:
+        """Points whose two largest scores may be exchanged in single precision.
+
+        W are the weights of the landmarks. Points whose scores are all small are among them.
+        """
+        error, found = self._rounding * np.abs(W).sum(axis=1).max(), []
+        for rows in row_blocks(len(scores), len(W)):
+            S = scores[rows]
+            behind = S.max(axis=1, keepdims=True) - S
+            found.append(rows.start + np.flatnonzero((behind <= 2 * error).sum(axis=1) > 1))
+        return np.concatenate(found)
+
+    def score_again(self, X: Points, W: FloatArray, scores: FloatArray, rows: IntArray) -> None:
+        """Compute the scores of some points in double precision."""
+        for part in row_blocks(len(rows), self.block_width):
+            here = rows[part]
+            scores[here] = self.precise._scores(take_rows(X, here), W)
+
+    @cached_property
+    def precise(self) -> _Similarities:
+        """The similarities in double precision."""
+        return _Similarities(self.kernel, self.landmarks)
+
+    @cached_property
+    def _rounding(self) -> float:
+        """Error of a similarity in single precision, from that of its exponent.
+
+        With R the largest distance of a landmark from the mean, in bandwidths, the terms of the
+        exponent of a near point add up to about 2R². Far points have small similarities.
+        """
+        return _SINGLE_ROUNDING * (1 + 2 * self._largest_square)
+
+    @cached_property
+    def _largest_square(self) -> float:
+        """Of the distance of a landmark from the mean, in bandwidths of a Gaussian."""
+        assert isinstance(self.kernel, Gaussian)
+        U = (self.landmarks - self.landmarks.mean(axis=0, dtype=np.float64)) / self.kernel.scale
+        return float(np.einsum("ij,ij->i", U, U).max())
 
     def weights_of(self, V: Any) -> FloatArray:
         """(k, r) of the landmarks in each vector."""
@@ -174,8 +225,8 @@ class NystroemLift(_Similarities):
         native = self._similarities.map_for(X)
         if native is None:
             return LiftedPoints(self, X)
-        size = 8 * len(X) * len(self.landmarks)
-        keep = keep and native.double and size <= min(_MOST_KEPT, available_memory() // 4)
+        size = np.dtype(native.dtype).itemsize * len(X) * len(self.landmarks)
+        keep = keep and size <= min(_MOST_KEPT, available_memory() // 4)
         return _LandmarkPoints(self, X, FeatureBlocks(native, X, keep=keep))
 
     @cached_property
@@ -193,11 +244,10 @@ class NystroemLift(_Similarities):
             return self
         low, high = _SINGLE_BANDWIDTHS
         in_range = len(kernel.bandwidths) == 1 and low < kernel.scale < high
-        U = (L - L.mean(axis=0, dtype=np.float64)) / kernel.scale
-        is_near = np.einsum("ij,ij->i", U, U).max() < _FEW_BANDWIDTHS**2
         A = self.coefficients
         is_stable = np.einsum("ij,ij->j", A, A).max() < _ENLARGED
-        return replace(self, double=False) if in_range and is_near and is_stable else self
+        is_safe = in_range and is_stable and self._largest_square < _FEW_BANDWIDTHS**2
+        return replace(self, double=False) if is_safe else self
 
     def state(self) -> tuple[dict[str, Any], dict[str, Array]]:
         arrays = {"landmarks": self.landmarks, "coefficients": self.coefficients}
@@ -206,11 +256,10 @@ class NystroemLift(_Similarities):
 
     @classmethod
     def from_state(cls, values: dict[str, Any], arrays: dict[str, Array]) -> NystroemLift:
-        kernel, double = kernel_from_state(values["kernel"]), bool(values.get("double", True))
-        lift = cls(kernel, **arrays, double=double)
+        lift = cls(kernel_from_state(values["kernel"]), **arrays, double=True)
         if lift.coefficients.ndim != 2 or len(lift.coefficients) != len(lift.landmarks):
             raise ValueError("the arrays of the Nystroem lift have inconsistent shapes")
-        return lift
+        return lift if values.get("double", True) else lift.rounded()
 
     def describe(self) -> str:
         return f"Nystroem, {len(self.landmarks)} landmarks, ρ = {self.n_components}"
@@ -231,11 +280,30 @@ class _LandmarkPoints(LiftedPoints):
         return super().sums(R)
 
     def score(self, V: Any, weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        lift, W = self.lift, self.lift.weights_of(V)
         with suppress(OutOfReach):
-            scores, similarities = self.blocks.score(self.lift.weights_of(V), weights)
+            scores, similarities = self.blocks.score(W, weights)
+            if not lift.double:
+                self._correct(W, weights, scores, similarities)
             with one_blas_thread():
                 return scores, np.asarray(similarities @ self.lift.coefficients)
         return super().score(V, weights)
+
+    def _correct(
+        self, W: FloatArray, weights: FloatArray, scores: FloatArray, sums: FloatArray
+    ) -> None:
+        """Score points again where two scores are close, and move those with another label."""
+        rows = self.lift.close_rows(scores, W)
+        before = scores[rows].argmax(axis=1)
+        self.lift.score_again(self.X, W, scores, rows)
+        after = scores[rows].argmax(axis=1)
+        moved = np.flatnonzero(before != after)
+        for part in row_blocks(len(moved), self.lift.block_width):
+            some = moved[part]
+            K = self.lift.precise.features(take_rows(self.X, rows[some]))
+            K *= weights[rows[some], None]
+            np.subtract.at(sums, before[some], K)
+            np.add.at(sums, after[some], K)
 
 
 def choose_landmarks(n: int, n_components: int, rng: np.random.Generator) -> IntArray:
