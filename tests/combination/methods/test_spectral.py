@@ -54,7 +54,7 @@ def test_spectrum_equals_that_of_the_dense_matrix(p, pieces, with_factor, seen):
     expected, U = np.linalg.eigh(A)
     assert found.values.shape == (5,)
     assert (np.diff(found.values) <= 1e-12).all()
-    # LOBPCG stops at residuals of 1e-6; eigenvalues are then exact to the square of that.
+    # Iterations stop at residuals of at most 1e-6; eigenvalues are then exact to the square of that.
     np.testing.assert_allclose(found.values, expected[::-1][:5], atol=1e-8)
     np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(5), atol=1e-8)
     np.testing.assert_allclose(A @ found.vectors, found.vectors * found.values, atol=1e-5)
@@ -91,6 +91,19 @@ def test_more_eigenvalues_than_vertices_are_all_of_them():
     assert single.values.tolist() == [0]
 
 
+@pytest.mark.parametrize("with_factor", [False, True])
+def test_more_pieces_than_vectors_of_the_iteration_give_eigenvectors(with_factor, seen):
+    """Polynomials cannot tell the wanted eigenvectors from others of nearly the same eigenvalue."""
+    edges, _ = graph_of_pieces(np.random.default_rng(0), LARGE, 20)
+    factor = sp.csr_array(np.full((LARGE, 1), 1e-3)) if with_factor else None
+    found = spectrum_of_graph(edges, 3, np.random.default_rng(0), factor)
+    assert seen == []
+    A = normalised(edges, factor)
+    np.testing.assert_allclose(found.values, np.linalg.eigvalsh(A)[::-1][:3], atol=1e-6)
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(A @ found.vectors, found.vectors * found.values, atol=1e-5)
+
+
 def test_many_eigenvalues_are_computed_from_a_dense_matrix(seen):
     edges, _ = graph_of_pieces(np.random.default_rng(0), LARGE, 3)
     found = spectrum_of_graph(edges, 100, np.random.default_rng(0))
@@ -106,7 +119,7 @@ def test_iterations_that_fail_are_replaced_by_a_dense_matrix(seen, monkeypatch):
         return np.full(X.shape[1], np.nan), X
 
     monkeypatch.setattr(scipy.sparse.linalg, "lobpcg", fails)
-    edges, _ = graph_of_pieces(np.random.default_rng(0), LARGE, 3)
+    edges, _ = graph_of_pieces(np.random.default_rng(0), LARGE, 20)  # no gap after 3 + 8 of them
     found = spectrum_of_graph(edges, 3, np.random.default_rng(0))
     assert seen == [LARGE]
     np.testing.assert_allclose(found.values, 1, atol=1e-10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,9 @@ from .tuples import fill_empty
 _DENSE = 400  # vertices up to which a dense matrix is faster than iterations
 _GUARDS = 8  # more vectors than asked for: the last ones converge slowly
 _TOLERANCE, _MAX_ITER = 1e-6, 200
+_CONVERGED = 1e-7  # as LOBPCG mostly leaves the first vectors, since it waits for the last ones
+_ROUNDS, _DEGREE = 12, 20  # of polynomials, before LOBPCG
+_MOST_GROWTH = 18  # logarithm of the growth of a vector, which must leave digits of the others
 _ROUNDING = 1e-6  # of 1 − λ, so that rounding is not a gap
 _SMALL = 200_000  # numbers up to which threads of k-means mostly wait for each other
 
@@ -115,9 +119,11 @@ def spectrum_of_graph(
 ) -> Spectrum:
     r"""The k largest eigenvalues of D⁻¹ᐟ²AD⁻¹ᐟ² for the sparse graph A = E + F Fᵀ.
 
-    D are the row sums of A. Graphs of more than some hundred vertices are never made dense: LOBPCG
-    (Knyazev 2001) multiplies blocks of vectors by E and by the factor F. Unlike Lanczos' method it
-    finds all eigenvectors of pieces that no edge joins, which have the same eigenvalue.
+    D are the row sums of A. Graphs of more than some hundred vertices are never made dense: blocks
+    of vectors are multiplied by E and by the factor F. Polynomials of A enlarge the wanted
+    directions; where the eigenvalues that follow are so near that this takes many steps, LOBPCG
+    (Knyazev 2001) continues. Unlike Lanczos' method both find all eigenvectors of pieces that no
+    edge joins, which have the same eigenvalue.
     """
     p, factor = edges.shape[0], sp.csr_array((edges.shape[0], 1)) if factor is None else factor
     degrees = edges.sum(axis=1) + factor @ (factor.T @ np.ones(p))
@@ -126,24 +132,68 @@ def spectrum_of_graph(
     k, width = min(k, p), k + _GUARDS
     if p <= max(_DENSE, 6 * width):
         return _dense_spectrum(E, F, k)
-    from scipy.sparse.linalg import LinearOperator, lobpcg
+    F_transposed = sp.csr_array(F.T)
 
     def multiply(V: FloatArray) -> FloatArray:
-        return np.asarray(E @ V + F @ (F.T @ V))
+        return np.asarray(E @ V + F @ (F_transposed @ V))
 
-    A = LinearOperator((p, p), matvec=multiply, matmat=multiply, dtype=np.float64)
     # Hundreds of products of thin matrices: threads would mostly wait for each other, or, on a busy
     # machine, for a core.
-    with warnings.catch_warnings(), one_blas_thread():
-        # Vectors beyond the k-th need not converge.
-        warnings.simplefilter("ignore", UserWarning)
-        values, U = lobpcg(
-            A, rng.standard_normal((p, width)), largest=True, tol=_TOLERANCE, maxiter=_MAX_ITER
-        )
+    with one_blas_thread():
+        values, U, converged = _filtered_block(multiply, rng.standard_normal((p, width)), k)
+        if not converged:
+            values, U = _lobpcg(multiply, U)
     if not (np.isfinite(values).all() and np.isfinite(U).all()):
         return _dense_spectrum(E, F, k)
     order = np.argsort(-values)[:k]
     return Spectrum(values[order], U[:, order])
+
+
+Multiply = Callable[[FloatArray], FloatArray]
+
+
+def _filtered_block(
+    multiply: Multiply, U: FloatArray, k: int
+) -> tuple[FloatArray, FloatArray, bool]:
+    r"""Ritz values, descending, and vectors of a matrix with eigenvalues in [−1, 1].
+
+    By iteration of a subspace with Chebyshev polynomials, which are at most one on [−1, b] and grow
+    fast beyond it; b is the least Ritz value. Also returns whether the first k have converged, and
+    where they have not, a better block to start from.
+
+    References
+    ----------
+    Zhou, Saad: A Chebyshev-Davidson algorithm for large symmetric eigenproblems (SIAM Journal on
+    Matrix Analysis and Applications 29, 2007).
+    """
+    for _ in range(_ROUNDS):
+        U = np.linalg.qr(U)[0]
+        AU = multiply(U)
+        values, S = np.linalg.eigh(U.T @ AU)
+        values, S = values[::-1], S[:, ::-1]
+        U, AU = U @ S, AU @ S
+        residuals = np.linalg.norm(AU[:, :k] - U[:, :k] * values[:k], axis=0)
+        if residuals.max() <= _CONVERGED:
+            return values, U, True
+        centre, radius = (values[-1] - 1) / 2, (values[-1] + 1) / 2
+        growth = np.arccosh(max((1 - centre) / radius, 1 + _ROUNDING))
+        degree = int(np.clip(_MOST_GROWTH / growth, 1, _DEGREE))
+        before, U = U, (AU - centre * U) / radius
+        for _ in range(degree - 1):
+            before, U = U, (multiply(U) - centre * U) * (2 / radius) - before
+    return values, U, False
+
+
+def _lobpcg(multiply: Multiply, start: FloatArray) -> tuple[FloatArray, FloatArray]:
+    from scipy.sparse.linalg import LinearOperator, lobpcg
+
+    p = len(start)
+    A = LinearOperator((p, p), matvec=multiply, matmat=multiply, dtype=np.float64)
+    with warnings.catch_warnings():
+        # Vectors beyond the k-th need not converge.
+        warnings.simplefilter("ignore", UserWarning)
+        values, U = lobpcg(A, start, largest=True, tol=_TOLERANCE, maxiter=_MAX_ITER)
+    return values, U
 
 
 def _dense_spectrum(E: Sparse, F: Sparse, k: int) -> Spectrum:
