@@ -359,7 +359,7 @@ def test_steps_to_landmarks_equal_their_formula():
         squares = D[x, near] ** 2 - D[x, near[0]] ** 2
         expected[x, near] = np.exp(-squares / (own * scales[near]))
     expected /= expected.sum(axis=1, keepdims=True)
-    found = sp.vstack([steps for _, steps in graph.blocks()]).toarray()
+    found = sp.vstack(list(graph.map_blocks(lambda _, steps: steps))).toarray()
     np.testing.assert_allclose(found, expected, atol=1e-6)  # single precision
     around = found.T @ np.hstack([R * weights[:, None] for R in dense])
     np.testing.assert_allclose(places.around, around, atol=1e-10)

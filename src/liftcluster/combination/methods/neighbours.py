@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ from ..._util.arrays import (
     to_numpy,
     without_gradients,
 )
+from ..._util.threads import map_in_order
 from ..._util.typing import Array, FloatArray, IntArray, Points, Sparse
 from ...kernels.kernel import CallableKernel, Discrete, Precomputed
 from ...kernels.shift_invariant import Kernel
@@ -34,8 +35,10 @@ LANDMARKS = 2000  # vertices at most: eigenvectors of sparse graphs of this size
 _LOCAL = 7  # the neighbour whose distance is the local scale
 _COMMON = 0.2  # exponent of the common scale in every bandwidth
 _TINY = 1e-300
+_SHARE_OF_BLOCK = 16  # small blocks, which all threads share
 _SAFE = {4: 1e15, 8: 1e100}  # coordinates up to this size have squares in floats of so many bytes
 
+Answer = TypeVar("Answer")
 # (points, K) -> distances and positions of the K nearest places, in ascending order
 Search = Callable[[Any, int], tuple[Any, Any]]
 
@@ -128,14 +131,17 @@ class PlaceGraph:
                 near[left_out] = find(take_rows(points, left_out), 1)[1]
         return cls(rows, edges, near, steps)
 
-    def blocks(self) -> Iterator[tuple[slice, Sparse]]:
-        """Blocks of rows of the (n, p) matrix of steps; rows sum to one."""
+    def map_blocks(self, function: Callable[[slice, Sparse], Answer]) -> Iterator[Answer]:
+        """The function of blocks of rows of the (n, p) matrix of steps, whose rows sum to one."""
         n, q = self.near.shape
-        for rows in row_blocks(n, 4 * q):
+
+        def of_rows(rows: slice) -> Answer:
             steps, size = self.steps[rows], rows.stop - rows.start
             steps = steps / steps.sum(axis=1, keepdims=True)
             parts = (steps.ravel(), self.near[rows].ravel(), np.arange(size + 1) * q)
-            yield rows, sp.csr_array(parts, shape=(size, self.p))
+            return function(rows, sp.csr_array(parts, shape=(size, self.p)))
+
+        return map_in_order(of_rows, list(row_blocks(n, _SHARE_OF_BLOCK * q)), uses_blas=True)
 
 
 def has_coordinates(kernel: Kernel | None) -> bool:

@@ -92,11 +92,12 @@ def lift_places(places: Places) -> IntArray:
     centres = np.eye(k)[codes].T @ Y / np.bincount(codes, minlength=k)[:, None]
     if on_device(graph.near):
         return nearest_centres(places, Y, centres, _gate)
-    labels = np.empty(len(graph.near), dtype=np.int64)
-    for rows, steps in graph.blocks():
+
+    def assign(rows: slice, steps: Sparse) -> IntArray:
         steps.data *= places.gates(rows).ravel()
-        labels[rows] = cdist(unit_rows(steps @ Y), centres).argmin(axis=1)
-    return labels
+        return cdist(unit_rows(steps @ Y), centres).argmin(axis=1)
+
+    return np.concatenate(list(graph.map_blocks(assign)))
 
 
 def lift_walk(places: Places) -> IntArray:
@@ -131,10 +132,8 @@ def lift_walk(places: Places) -> IntArray:
         return scores.argmax(axis=1)[graph.near[:, 0]]
     if on_device(graph.near):
         return largest_scores(graph, scores)
-    labels = np.empty(len(graph.near), dtype=np.int64)
-    for rows, steps in graph.blocks():
-        labels[rows] = np.asarray(steps @ scores).argmax(axis=1)
-    return labels
+    assigned = graph.map_blocks(lambda _, steps: np.asarray(steps @ scores).argmax(axis=1))
+    return np.concatenate(list(assigned))
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +172,8 @@ class Places:
         if on_device(self.graph.near):
             return sums_around(self.graph, self.stack)
         total = np.zeros((self.graph.p, self.stack.shape[1]))
-        for rows, steps in self.graph.blocks():
-            total += (steps.T @ self.stack.rows(rows)).toarray()
+        for part in self.graph.map_blocks(lambda rows, steps: steps.T @ self.stack.rows(rows)):
+            total += part.toarray()
         return total
 
     @cached_property
@@ -307,10 +306,9 @@ def cut_points(
     codes = _cut(graph, k, rng)
     if graph.is_whole:
         return codes[graph.near[:, 0]]
-    labels, votes = np.empty(len(graph.near), dtype=np.int64), np.eye(int(codes.max()) + 1)[codes]
-    for rows, steps in graph.blocks():
-        labels[rows] = np.asarray(steps @ votes).argmax(axis=1)
-    return labels
+    votes = np.eye(int(codes.max()) + 1)[codes]
+    assigned = graph.map_blocks(lambda _, steps: np.asarray(steps @ votes).argmax(axis=1))
+    return np.concatenate(list(assigned))
 
 
 def _cut(graph: PlaceGraph, k: int, rng: np.random.Generator) -> IntArray:
