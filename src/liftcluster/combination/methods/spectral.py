@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ..._util.memory import check_pairs
 from ..._util.threads import one_blas_thread
@@ -103,7 +105,9 @@ def relative_eigengaps(values: FloatArray) -> FloatArray:
 def top_eigenvectors(A: FloatArray, k: int) -> FloatArray:
     """(s, k) eigenvectors of the random walk d⁻¹ A on a graph, for its k largest eigenvalues."""
     scale = np.sqrt(_inverse(A.sum(axis=1)))
-    _, U = np.linalg.eigh(scale[:, None] * A * scale)  # eigenvalues ascend
+    # Threads only delay eigenvectors of few vertices.
+    with one_blas_thread() if len(A) <= _DENSE else nullcontext():
+        _, U = np.linalg.eigh(scale[:, None] * A * scale)  # eigenvalues ascend
     return np.asarray(scale[:, None] * U[:, : -min(k, len(A)) - 1 : -1])
 
 
@@ -218,11 +222,17 @@ def unit_kmeans(Y: FloatArray, weights: FloatArray, k: int, rng: np.random.Gener
     Y = unit_rows(Y)
     kmeans = KMeans(k, n_init=10, random_state=int(rng.integers(2**31)))
     threads = 1 if Y.size <= _SMALL else None
-    with warnings.catch_warnings(), threadpool_limits(threads, "openmp"):
+    with warnings.catch_warnings(), _libraries().limit(limits=threads, user_api="openmp"):
         # Fewer than k distinct rows: different tuples may have equal eigenvector entries.
         warnings.simplefilter("ignore", ConvergenceWarning)
         codes = kmeans.fit(Y, sample_weight=weights).labels_
     return fill_empty(codes, weights, k)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Libraries with threads, with those of scikit-learn, which are loaded by now."""
+    return ThreadpoolController()  # takes as long as k-means of few vectors
 
 
 def _inverse(x: FloatArray) -> FloatArray:
