@@ -79,7 +79,7 @@ def _seeds(D: FloatArray, w: FloatArray, k: int, rng: np.random.Generator) -> li
 def _step(G: FloatArray, w: FloatArray, codes: IntArray, k: int) -> IntArray:
     """The nearest centre of each vector; none is without a vector."""
     s, masses = len(w), add_up(w, codes, k)
-    R = sp.csr_array((w / masses[codes], (codes, np.arange(s))), shape=(k, s))
+    R = sp.csc_array((w / masses[codes], codes, np.arange(s + 1)), shape=(k, s))
     products = np.asarray(R @ G)  # ⟨c, v⟩, (k, s)
     lengths = add_up(w * products[codes, np.arange(s)], codes, k) / masses
     distances = lengths[:, None] - 2 * products  # but for ⟨v, v⟩
