@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,9 +60,9 @@ class Stack:
 
     @property
     def cluster_names(self) -> tuple[Hashable, ...]:
-        return tuple(name for p in self.partitions.values() for name in p.names)
+        return tuple(chain.from_iterable(p.names for p in self.partitions.values()))
 
-    @property
+    @cached_property
     def cluster_weights(self) -> FloatArray:
         return np.concatenate([p.cluster_weights for p in self.partitions.values()])
 
