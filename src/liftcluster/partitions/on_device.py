@@ -98,7 +98,7 @@ def _begin_small(L: Any) -> Callable[[], list[Encoding] | None]:
         # Labels are codes where none of 0, 1, … is missing.
         if present.argmin(axis=1).tolist() == ks:
             names = {k: tuple(range(k)) for k in set(ks)}
-            parts = zip(codes, ks, found, strict=True)
+            parts = zip(codes.unbind(), ks, found, strict=True)
             return [Encoding(own, names[k], count[:k]) for own, k, count in parts]
         wide = xp.astype(codes, xp.int64)
         return [_partition(own, 0, count) for own, count in zip(wide, found, strict=True)]

@@ -49,8 +49,7 @@ class Stack:
 
     @cached_property
     def shape(self) -> tuple[int, int]:
-        parts = self.partitions.values()
-        return next(iter(parts)).n, sum(p.k for p in parts)
+        return next(iter(self.partitions.values())).n, len(self.owner)
 
     @cached_property
     def owner(self) -> IntArray:
