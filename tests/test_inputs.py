@@ -155,9 +155,11 @@ def test_numeric_strings_and_dates_are_refused():
 
 
 def test_invalid_seeds_are_refused():
+    fitted = lc.make_lift(np.eye(3), lift="fourier")
     for seed in (-1, {1}, np.float32(2), object()):
-        with pytest.raises((TypeError, ValueError), match="rng must be"):
-            lc.represent(np.eye(3), [0, 0, 1], lift="fourier", rng=seed)
+        for lift in ("fourier", fitted):
+            with pytest.raises((TypeError, ValueError), match="rng must be"):
+                lc.represent(np.eye(3), [0, 0, 1], lift=lift, rng=seed)
 
 
 def test_choices_of_an_invalid_type_are_refused():

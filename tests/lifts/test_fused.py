@@ -287,6 +287,18 @@ def test_kernels_are_not_used_in_double_precision(kernels, rng, modes):
     assert not modes
 
 
+def test_columns_are_laid_out_and_sent_once(kernels, rng, monkeypatch):
+    sizes, lay_out = [], columns.lay_out
+    monkeypatch.setattr(
+        columns, "lay_out", lambda *given: sizes.append(given[0]) or lay_out(*given)
+    )
+    X = rng.normal(size=(300, 2)).astype(np.float32)
+    single, _ = lifts(X, lc.Fourier(20), 2.0)
+    for k in (3, 3, 4):
+        single.sums(on_torch(X), lc.as_partition(np.arange(300) % k))
+    assert sizes == [(3,), (4,)]
+
+
 @pytest.mark.parametrize("settings", [lc.Fourier(2000), lc.Structured(600)])
 def test_points_are_multiplied_once_by_frequencies_that_float16_holds(kernels, rng, settings):
     X = rng.normal(size=(100, 10)).astype(np.float32)

@@ -75,10 +75,11 @@ def _not_finite(points: Array, cell: tuple[int, int], name: str, first_row: int 
 def _device_points(X: Any, name: str, finite: bool) -> Any:
     """The same for points on a device; only a row that is not finite is copied from it."""
     xp, X = namespace(X), without_gradients(X)
-    if not xp.isdtype(X.dtype, ("bool", "real floating", "integral")):
+    usual = X.dtype in (xp.float32, xp.float64)
+    if not usual and not xp.isdtype(X.dtype, ("bool", "real floating", "integral")):
         raise TypeError(f"{name} must hold real numbers, got dtype {X.dtype}")
     _check_shape(X.shape, name)
-    if X.dtype not in (xp.float32, xp.float64):
+    if not usual:
         short = xp.isdtype(X.dtype, "real floating")  # half floats
         X = xp.astype(X, xp.float32 if short else xp.float64)
     if finite and not xp.all(xp.isfinite(X)):

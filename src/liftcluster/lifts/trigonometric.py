@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 import numpy as np
 
-from .._util.arrays import full_precision, namespace, on_device
+from .._util.arrays import namespace, on_device
 from .._util.typing import Array, FloatArray, IntArray, Points
 from .._util.validation import as_points
 from .._util.warning import warn
@@ -174,12 +174,12 @@ class TrigonometricLift(FeatureLift):
         """The function of the map on the device of X, in float64 if some points are far away."""
         scale = self.kernel.scale
         if self._is_single_on_device():
-            device = self._features_on(X, np.float32)
-            with full_precision(X), np.errstate(over="ignore", invalid="ignore"):
+            device = self._features_on(X, np.float32).copy()
+            with np.errstate(over="ignore", invalid="ignore"):
                 answer = function(device)
             if device.max_coordinate < _MAX_RADIUS_SINGLE * scale:
                 return answer
-        device = self._features_on(X, np.float64)
+        device = self._features_on(X, np.float64).copy()
         with np.errstate(over="ignore", invalid="ignore"):  # of namespaces built on NumPy
             answer = function(device)
         if not device.max_coordinate < _MAX_RADIUS * scale:
@@ -197,7 +197,7 @@ class TrigonometricLift(FeatureLift):
             self._device_features[key] = DeviceFeatures(
                 *self.factored(), self.kernel.scale, self.centre, X, dtype, self._factor
             )
-        return self._device_features[key].copy()
+        return self._device_features[key]
 
     @cached_property
     def _device_features(self) -> dict[tuple[str, str, type], DeviceFeatures]:

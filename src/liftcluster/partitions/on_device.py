@@ -66,11 +66,11 @@ def encode_on_device(
     labels: Sequence[Any], otherwise: Callable[[Array], Encoding]
 ) -> LabelsOnDevice | None:
     """The encoding of (n,) arrays of integers on one device; None for anything else."""
-    if not labels or not all(map(on_device, labels)):
+    if not labels or not on_device(labels[0]):
         return None
     first, xp = labels[0], namespace(labels[0])
-    kind = first.dtype, first.shape, first.device
-    if any((a.dtype, a.shape, a.device) != kind for a in labels):
+    kind = type(first), first.dtype, first.shape, first.device
+    if any(type(a) is not kind[0] or (kind[0], a.dtype, a.shape, a.device) != kind for a in labels):
         return None
     if first.ndim != 1 or not first.shape[0] or not hasattr(xp, "bincount"):
         return None
@@ -82,8 +82,8 @@ def encode_on_device(
 def _begin_small(L: Any) -> Callable[[], list[Encoding] | None]:
     """Begin to encode by one kernel; the result is None unless labels are from -1 to 125."""
     xp, (m, n) = namespace(L), L.shape
-    codes = xp.empty((m, n), dtype=xp.int8, device=L.device)
-    counts = xp.zeros((m, _SMALL), dtype=xp.int32, device=L.device)
+    codes = L.new_empty((m, n), dtype=xp.int8)
+    counts = L.new_zeros((m, _SMALL), dtype=xp.int32)
     grid = (-(-n // _BLOCK), m)
     _kernel()[grid](L, codes, counts, n, VALUES=_SMALL, BLOCK=_BLOCK, num_warps=8)
     counted = fetch_later(counts)
@@ -98,7 +98,7 @@ def _begin_small(L: Any) -> Callable[[], list[Encoding] | None]:
         # Labels are codes where none of 0, 1, … is missing.
         if present.argmin(axis=1).tolist() == ks:
             names = {k: tuple(range(k)) for k in set(ks)}
-            parts = zip(codes, ks, found, strict=True)
+            parts = zip(codes.unbind(), ks, found, strict=True)
             return [Encoding(own, names[k], count[:k]) for own, k, count in parts]
         wide = xp.astype(codes, xp.int64)
         return [_partition(own, 0, count) for own, count in zip(wide, found, strict=True)]

@@ -83,7 +83,7 @@ class Partition:
 
     # Of a hard partition of points that weigh one, if labels were given on a device.
     device_codes: ClassVar[Any] = None
-    device_counts: ClassVar[Any] = None  # (k,) points of each cluster
+    encoding: ClassVar[Any] = None  # with the number of points of each cluster
 
     @classmethod
     def from_labels(
@@ -261,26 +261,22 @@ class DevicePartition(Partition):
     def __init__(self, given: LabelsOnDevice, number: int) -> None:
         vars(self).update(_given=given, _number=number)
 
-    @property
-    def _encoding(self) -> Encoding:
+    @cached_property
+    def encoding(self) -> Encoding:
         return self._given.wait()[self._number]
 
     @cached_property
     def names(self) -> tuple[Hashable, ...]:
-        return self._encoding.names
+        return self.encoding.names
 
     @cached_property
     def cluster_weights(self) -> FloatArray:
-        return read_only(self._encoding.counts.astype(np.float64))
+        return read_only(self.encoding.counts.astype(np.float64))
 
     @property
     def device_codes(self) -> Any:
-        codes = self._encoding.codes
+        codes = self.encoding.codes
         return None if isinstance(codes, np.ndarray) else codes
-
-    @property
-    def device_counts(self) -> IntArray:
-        return self._encoding.counts
 
     @property
     def weights(self) -> FloatArray:
@@ -288,11 +284,15 @@ class DevicePartition(Partition):
 
     @cached_property
     def assignment(self) -> IntArray:
-        return np.asarray(read_only(to_numpy(self._encoding.codes)))
+        return np.asarray(read_only(to_numpy(self.encoding.codes)))
 
     @property
     def n(self) -> int:
         return self._given.n
+
+    @property
+    def k(self) -> int:
+        return len(self.encoding.counts)
 
     @property
     def is_hard(self) -> bool:

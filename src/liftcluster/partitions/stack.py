@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,8 +49,7 @@ class Stack:
 
     @cached_property
     def shape(self) -> tuple[int, int]:
-        parts = self.partitions.values()
-        return next(iter(parts)).n, sum(p.k for p in parts)
+        return next(iter(self.partitions.values())).n, len(self.owner)
 
     @cached_property
     def owner(self) -> IntArray:
@@ -59,9 +59,9 @@ class Stack:
 
     @property
     def cluster_names(self) -> tuple[Hashable, ...]:
-        return tuple(name for p in self.partitions.values() for name in p.names)
+        return tuple(chain.from_iterable(p.names for p in self.partitions.values()))
 
-    @property
+    @cached_property
     def cluster_weights(self) -> FloatArray:
         return np.concatenate([p.cluster_weights for p in self.partitions.values()])
 

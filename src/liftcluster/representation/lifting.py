@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._util.memory import check_memory
-from .._util.typing import FloatArray, Points
+from .._util.typing import FloatArray, Points, RngLike
+from .._util.validation import make_rng
 from ..kernels.shift_invariant import Kernel, ShiftInvariant
 from ..kernels.summary import concatenate_points, dimension, n_points, summarize_points
 from ..lifts.base import Lift, LiftedPoints, check_sums_add_up, sums_of_many
@@ -22,26 +23,26 @@ from ..partitions.stack import MatrixRows, Rows
 Sample = tuple[Points, Rows]
 
 
-def lift_samples(
-    samples: list[Sample], lifting: Lifting, rng: np.random.Generator
-) -> tuple[Lift, FloatArray]:
+def lift_samples(samples: list[Sample], lifting: Lifting, rng: RngLike) -> tuple[Lift, FloatArray]:
     """The lift, and the vectors of all clusters of all samples, one sample after another."""
     points, sums = lift_points(samples, lifting, rng)
     return points[0].lift, sums
 
 
 def lift_points(
-    samples: list[Sample], lifting: Lifting, rng: np.random.Generator, *, keep: bool = False
+    samples: list[Sample], lifting: Lifting, rng: RngLike, *, keep: bool = False
 ) -> tuple[list[LiftedPoints], FloatArray]:
     """The same, with the points of each sample for more passes, for which features may be kept."""
     points: list[LiftedPoints] = []
 
-    def sums_by(lift: Lift) -> FloatArray:
+    def begin(lift: Lift) -> None:
         points[:] = [lift.at(X, keep=keep) for X, _ in samples]
         # Before the number of clusters is read, for which labels must be encoded. Only one sample,
         # since each holds up to a gibibyte on the device.
         points[0].begin()
-        s, rho = sum(R.shape[1] for _, R in samples), lift.n_components
+
+    def sums_of_points() -> FloatArray:
+        s, rho = sum(R.shape[1] for _, R in samples), points[0].lift.n_components
         check_memory(
             2 * 8 * s * rho,
             f"vectors of {s:,} clusters with {rho:,} numbers each",
@@ -50,11 +51,17 @@ def lift_points(
         sums = [at.sums(R) for at, (_, R) in zip(points, samples, strict=True)]
         return sums[0] if len(sums) == 1 else np.concatenate(sums)
 
+    def sums_by(lift: Lift) -> FloatArray:
+        begin(lift)
+        return sums_of_points()
+
     if lifting.is_fitted:
         lift = lifting.fitted_lift([X for X, _ in samples])
         check_sums_add_up(lift)
-        sums = sums_by(lift)
-        return points, sums
+        begin(lift)
+        make_rng(rng)  # to check the seed, while a device works
+        return points, sums_of_points()
+    generator = make_rng(rng)
     samples = _check_samples(samples, lifting.kernel)
     point_sets = [X for X, _ in samples]
     sizes, d = [n_points(X) for X in point_sets], dimension(point_sets[0])
@@ -64,8 +71,8 @@ def lift_points(
         lift, sums = fit_span_lift(kernel, *_as_one_sample(samples))
     else:
         summarize = partial(summarize_points, point_sets)
-        lift = fit_lift(lifting, settings, sizes, d, summarize, rng)
-        lift, sums = reach_tolerance(sums_by, lift, settings, rng)
+        lift = fit_lift(lifting, settings, sizes, d, summarize, generator)
+        lift, sums = reach_tolerance(sums_by, lift, settings, generator)
     if not points or points[0].lift is not lift:  # exact, or extended
         points = [lift.at(X) for X in point_sets]
     return points, sums

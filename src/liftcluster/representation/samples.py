@@ -183,7 +183,7 @@ def represent_in_memory(
 ) -> Representation:
     """The same for points and partitions that are known to be in memory."""
     stacked = _stack_samples(samples, [None] * len(samples) if weights is None else weights)
-    lift, sums = lift_samples([*stacked], lifting, make_rng(rng))
+    lift, sums = lift_samples([*stacked], lifting, rng)
     return assemble([stack for _, stack in stacked], lift, sums)
 
 
@@ -192,7 +192,7 @@ def represent_points(
 ) -> tuple[Representation, LiftedPoints]:
     """The same for one set of points, with these for more passes; features may be kept."""
     stacked = _stack_samples([(X, partitions)], [None])
-    points, sums = lift_points([*stacked], lifting, make_rng(rng), keep=True)
+    points, sums = lift_points([*stacked], lifting, rng, keep=True)
     return assemble([stack for _, stack in stacked], points[0].lift, sums), points[0]
 
 
@@ -327,7 +327,7 @@ def cluster_distance(
             (points, MatrixRows(sp.csr_array(r[:, None])))
             for points, r in zip((X, Y), R, strict=True)
         ]
-    _, V = lift_samples(samples, lifting, make_rng(rng))
+    _, V = lift_samples(samples, lifting, rng)
     if normalise:
         V = unit_rows(V, ("a", "b"))
     return float(np.linalg.norm(V[0] - V[1]))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_array_api_obj
 
+from .._util.arrays import on_device
 from .._util.dask import is_dask, iterate_chunks, n_rows, row_sizes, width_of_rows
 from .._util.typing import Array, IntArray
 from .rows import as_rows, len_of
@@ -263,6 +264,8 @@ class DaskRows(Origin):
 
 def is_stored(obj: Any) -> bool:
     """Whether an object is a source, or an array that is not in memory."""
+    if on_device(obj):
+        return False
     return isinstance(obj, Source | np.memmap) or is_dask(obj) or _is_array_on_disk(obj)
 
 

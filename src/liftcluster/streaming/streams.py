@@ -181,8 +181,9 @@ def needs_stream(X: Points, partitions: Any, weights: Any = None) -> bool:
 
 def _is_long(obj: Any) -> bool:
     """Whether labels or weights are stored, other than in short memory maps, as joblib makes."""
-    short = isinstance(obj, np.memmap) and len(obj) < MAPPED_ROWS_IN_MEMORY
-    return is_stored(obj) and not short
+    if not is_stored(obj):
+        return False
+    return not (isinstance(obj, np.memmap) and len(obj) < MAPPED_ROWS_IN_MEMORY)
 
 
 def as_stream(X: Points, partitions: Any, weights: Any = None) -> Stream:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from ..._util.arrays import send
 from ..._util.typing import FloatArray, IntArray
 
 
@@ -40,7 +41,15 @@ class Columns:
     expand: FloatArray
 
 
-@lru_cache(maxsize=64)
+def columns_on(
+    like: Any, factor: float, sizes: tuple[int, ...], largest: tuple[int, ...]
+) -> tuple[Columns, Any, Any, Any]:
+    """The layout, and on the device its ``first``, ``bits`` and ``expand`` times the factor."""
+    columns = lay_out(sizes, largest)
+    arrays = columns.first, columns.bits, columns.expand * factor
+    return columns, *(send(array, like) for array in arrays)
+
+
 def lay_out(sizes: tuple[int, ...], largest: tuple[int, ...]) -> Columns:
     """Columns of partitions with so many clusters.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class Members:
     codes: tuple[Any, ...] = ()  # (n,) cluster of each point by partition, where all are hard
     sizes: tuple[int, ...] = ()  # k of each partition
     weights: tuple[Any, ...] = ()  # (n,) in these units; None where all are equal
-    counts: tuple[FloatArray, ...] = ()  # points of each cluster, by partition, where known
+    counts: Any = None  # (s,) points of each cluster, where known
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -36,8 +37,11 @@ class Members:
     @property
     def largest(self) -> tuple[int, ...]:
         """The largest cluster of each partition, -1 for one that leaves points out."""
-        n = self.shape[0]
-        return tuple(int(c.argmax()) if c.sum() == n else -1 for c in self.counts)
+        n, rest, found = self.shape[0], iter(self.counts.tolist()), []
+        for k in self.sizes:
+            counts = [*islice(rest, k)]
+            found.append(counts.index(max(counts)) if sum(counts) == n else -1)
+        return tuple(found)
 
     def block(self, rows: slice, Z: Any) -> Any:
         """(b, s) dense memberships of some points, with the dtype and on the device of Z."""
@@ -73,29 +77,31 @@ def memberships_on(X: Any, R: Any) -> Members:
         largest = np.abs(R.matrix.data).max(initial=0.0)
         return Members(R, np.full(R.shape[1], largest or 1.0))
     parts = list(R.partitions.values())
-    known = [p.device_counts for p in parts]
-    if not any(counts is None for counts in known):  # all weights are one
-        sizes = tuple(map(len, known))
-        codes = tuple(_codes_on(X, p) for p in parts)
-        return Members(R, np.ones(sum(sizes)), codes, sizes, (None,) * len(parts), tuple(known))
+    known = [p.encoding for p in parts]
+    if None not in known:  # all weights are one
+        sizes = tuple(len(encoding.names) for encoding in known)
+        units, weights = np.ones(sum(sizes)), (None,) * len(parts)
+        return Members(R, units, _codes_on(X, parts), sizes, weights, R.cluster_weights)
     sizes = tuple(p.k for p in parts)
     largest = [float(p.weights[0] if is_constant(p.weights) else p.weights.max()) for p in parts]
     units = np.repeat(largest, sizes)
     if not all(p.is_hard for p in parts):
         return Members(R, units)
-    codes = tuple(_codes_on(X, p) for p in parts)
-    weights = [None if is_constant(p.weights) else p.weights / p.weights.max() for p in parts]
-    counts = tuple(np.rint(p.cluster_weights / w) for p, w in zip(parts, largest, strict=True))
-    sent = tuple(w if w is None else send(w, X) for w in weights)
-    return Members(R, units, codes, sizes, sent, counts)
+    shares = [None if is_constant(p.weights) else p.weights / p.weights.max() for p in parts]
+    weights = tuple(w if w is None else send(w, X) for w in shares)
+    counts = np.rint(R.cluster_weights / units)
+    return Members(R, units, _codes_on(X, parts), sizes, weights, counts)
 
 
-def _codes_on(X: Any, partition: Partition) -> Any:
+def _codes_on(X: Any, partitions: list[Partition]) -> tuple[Any, ...]:
     """Codes of the clusters on the device of X, in the smallest integer type."""
-    codes = partition.device_codes
-    if codes is not None and namespace(codes) is namespace(X) and codes.device == X.device:
-        return codes
-    return send(partition.assignment.astype(np.min_scalar_type(-1 - partition.k)), X)
+    xp, device, found = namespace(X), X.device, []
+    for p in partitions:
+        codes = p.device_codes
+        if codes is None or namespace(codes) is not xp or codes.device != device:
+            codes = send(p.assignment.astype(np.min_scalar_type(-1 - p.k)), X)
+        found.append(codes)
+    return tuple(found)
 
 
 def row_blocks_on(X: Any, width: int) -> Iterator[slice]:

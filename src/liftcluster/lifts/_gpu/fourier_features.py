@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from ..._util.arrays import namespace, send, without_gradients
+from ..._util.arrays import full_precision, namespace, send, without_gradients
 from ..._util.typing import FloatArray
 from .device import Members, row_blocks_on, row_units
 from .fused import FusedFeatures
@@ -55,8 +54,8 @@ class DeviceFeatures:
 
     def copy(self) -> DeviceFeatures:
         """The same map with ``max_coordinate`` reset."""
-        new = copy(self)
-        new._max_coordinate = None
+        new = object.__new__(DeviceFeatures)
+        vars(new).update(vars(self), _max_coordinate=None)
         return new
 
     @property
@@ -94,27 +93,30 @@ class DeviceFeatures:
 
     def features(self, X: Any) -> Any:
         """(b, 2M) of a block of points."""
-        xp, T = namespace(X), self.phases(X)
-        return xp.concat([xp.cos(T), xp.sin(T)], axis=1)
+        xp = namespace(X)
+        with full_precision(X):
+            T = self.phases(X)
+            return xp.concat([xp.cos(T), xp.sin(T)], axis=1)
 
     def begin(self, X: Any) -> Any:
         """Begin with the part of the sums that needs no labels, where the kernels have one."""
         fused = self._fused
-        return None if fused is None else try_fused(lambda: fused.begin(without_gradients(X)))
+        return None if fused is None else try_fused(lambda: fused.begin(X))
 
     def sums(self, X: Any, members: Members, begun: Any = None) -> Any:
         """(s, 2M) sums of features times the factor, on the device or in main memory."""
-        fused, xp = self._fused, namespace(X)
+        fused = self._fused
         if fused is not None:
-            total = self._try(lambda: fused.sums(without_gradients(X), members, begun))
-            if total is not None:
-                return total
-        total = 0.0
-        for rows in row_blocks_on(X, self.n_phases):
-            T = self.phases(X[rows, ...])
-            M = members.transposed(rows, T)
-            part = xp.concat([M @ xp.cos(T), M @ xp.sin(T)], axis=1)
-            total = xp.astype(part, xp.float64) + total
+            there = self._try(lambda: fused.sums(X, members, begun))
+            if there is not None:
+                return there
+        xp, total = namespace(X), 0.0
+        with full_precision(X):
+            for rows in row_blocks_on(X, self.n_phases):
+                T = self.phases(X[rows, ...])
+                M = members.transposed(rows, T)
+                part = xp.concat([M @ xp.cos(T), M @ xp.sin(T)], axis=1)
+                total = xp.astype(part, xp.float64) + total
         return total * self._factor
 
     def scores(self, X: Any, V: FloatArray) -> Any:
@@ -123,15 +125,16 @@ class DeviceFeatures:
         units = row_units(V)
         V = V / units[:, None]
         if fused is not None:
-            there = self._try(lambda: fused.scores(without_gradients(X), V, np.ones(len(V))))
+            there = self._try(lambda: fused.scores(X, V, np.ones(len(V))))
             if there is not None:
                 return xp.astype(there, xp.float64) * send(units, X)
         cosines, sines = (send(part.T, X, self.dtype) for part in (V[:, :M], V[:, M:]))
         found = []
-        for rows in row_blocks_on(X, M):
-            T = self.phases(X[rows, ...])
-            block = xp.cos(T) @ cosines + xp.sin(T) @ sines
-            found.append(xp.astype(block, xp.float64) * send(units, X))
+        with full_precision(X):
+            for rows in row_blocks_on(X, M):
+                T = self.phases(X[rows, ...])
+                block = xp.cos(T) @ cosines + xp.sin(T) @ sines
+                found.append(xp.astype(block, xp.float64) * send(units, X))
         return xp.concat(found, axis=0)
 
     def assign(self, X: Any, V: FloatArray) -> Any | None:
@@ -140,7 +143,7 @@ class DeviceFeatures:
         if fused is None:
             return None
         V, units = V / units[:, None], units / units.max()
-        return self._try(lambda: fused.assign(without_gradients(X), V, units))
+        return self._try(lambda: fused.assign(X, V, units))
 
     def _try(self, function: Callable[[], tuple[Any, float]]) -> Any | None:
         """What the fused kernels compute, with the largest coordinate; None where they cannot."""

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..._util.arrays import fetch, namespace, send
 from ..._util.typing import FloatArray
-from .columns import Columns, lay_out
+from .columns import columns_on
 from .running import Unfit, triton_kernels
 
 if TYPE_CHECKING:
@@ -53,13 +53,19 @@ class _Weights:
     parts: int
     low_part: int
 
-    @property
+    @cached_property
     def width(self) -> int:
         return int(self.matrix.shape[1])
 
-    @property
+    @cached_property
     def is_narrow(self) -> bool:
         return self.width <= _NARROW
+
+    @cached_property
+    def columns(self) -> int:
+        """Columns of a part at a time, the smallest power of two that holds the longest."""
+        last = self.width - (self.parts - 1) * self.step
+        return 1 << (max(self.step, last) - 1).bit_length()
 
 
 class _Sums(NamedTuple):
@@ -99,13 +105,13 @@ class FusedFeatures:
         self.n_phases, self.d = directions.shape
         self.padded = -(-self.n_phases // _PHASES) * _PHASES
         self._directions = directions
-        self._high, self._low = high, low
+        self._high, self._low, self._xp = high, low, namespace(high)
         self._scale, self._factor = _UNITS / bandwidth, factor
         radians = np.zeros(self.padded, dtype=np.float32)
         radians[: self.n_phases] = lengths / _UNITS
         self._radians = send(radians, high)
         self._weights: dict[bool, _Weights] = {}
-        self._sent: WeakKeyDictionary[Columns, list[Any]] = WeakKeyDictionary()
+        self._columns_for = lru_cache(maxsize=64)(partial(columns_on, high, factor))
 
     def _weights_for(self, precise: bool) -> _Weights:
         if precise not in self._weights:
@@ -114,7 +120,7 @@ class FusedFeatures:
 
     def _make_weights(self, precise: bool) -> _Weights:
         """(high | high | low) of the frequencies, for (high | low | high) of the points."""
-        xp, directions = namespace(self._high), send(self._directions, self._high)
+        xp, directions = self._xp, send(self._directions, self._high)
         rounded = directions.to(xp.float16)
         rest = directions - rounded
         # Numbers far below the largest lose bits in float16 that float32 would not hold, either.
@@ -147,7 +153,7 @@ class FusedFeatures:
         The latter is in bandwidths, infinite if a coordinate is not finite.
         """
         check_memberships(members)
-        n, counts = len(X), np.concatenate(members.counts)
+        n, counts = len(X), members.counts
         if n > _FEW and _ERROR / math.sqrt(max(counts.min(), 1.0)) < _TOLERATED:
             found = self._sums(X, members, precise=False, begun=begun)
             if not math.isfinite(found.largest):
@@ -168,12 +174,8 @@ class FusedFeatures:
     def _sums(
         self, X: Any, members: Members, *, precise: bool, begun: Source | None = None
     ) -> _Sums:
-        xp, kernels, weights, n = namespace(X), triton_kernels(), self._weights_for(precise), len(X)
-        columns = lay_out(members.sizes, members.largest)
-        if columns not in self._sent:
-            arrays = columns.first, columns.bits, columns.expand * self._factor
-            self._sent[columns] = [send(array, X) for array in arrays]
-        first, bits, expand = self._sent[columns]
+        xp, kernels, weights, n = self._xp, triton_kernels(), self._weights_for(precise), len(X)
+        columns, first, bits, expand = self._columns_for(members.sizes, members.largest)
         labels = _one_matrix(members.codes)
         chunk = _chunk(weights, precise)
         width = columns.tiles * columns.tile
@@ -269,11 +271,9 @@ class FusedFeatures:
 
         They are spread over chunks; one chunk leaves them in order.
         """
-        xp, X = namespace(X), X.contiguous()
+        xp, X = self._xp, X.contiguous()
         halves = X.new_empty((rows, weights.width), dtype=xp.float16)
-        last = weights.width - (weights.parts - 1) * weights.step
-        columns = 1 << (max(self.d, weights.step, last) - 1).bit_length()
-        at_once = min(max(2048 // columns, 1), 64)  # which divides the rows
+        at_once = min(max(2048 // weights.columns, 1), 64)  # which divides the rows
         extent = X.new_empty((rows // at_once, 2), dtype=xp.float32)
         triton_kernels().halve_points[(rows // at_once,)](
             X,
@@ -292,7 +292,7 @@ class FusedFeatures:
             LOW_PART=weights.low_part,
             CHUNK=chunk,
             ROWS=at_once,
-            COLUMNS=columns,
+            COLUMNS=weights.columns,
         )
         if weights.is_narrow:
             return halves, extent
@@ -317,7 +317,7 @@ class FusedFeatures:
     def _scores(
         self, X: Any, V: FloatArray, units: FloatArray, *, precise: bool, best: bool
     ) -> tuple[Any, float]:
-        xp, kernels, weights = namespace(X), triton_kernels(), self._weights_for(precise)
+        xp, kernels, weights = self._xp, triton_kernels(), self._weights_for(precise)
         n, k = len(X), len(V)
         tile = min(max(1 << (k - 1).bit_length(), 16), _TILE)
         width = -(-k // tile) * tile
