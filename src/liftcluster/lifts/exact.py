@@ -116,8 +116,12 @@ def fit_span_lifts(
         return [kernel.of_distances(D, unit) for kernel in kernels]
 
     grams = _grams(blocks, X, clusters, len(kernels))
-    factors = zip(kernels, map(gram_factor, grams), strict=True)
-    return [(SpanLift(kernel, X, clusters, A), V) for kernel, (V, A) in factors]
+    with one_blas_thread():
+        factors = [gram_factor(G) for G in grams]
+    return [
+        (SpanLift(kernel, X, clusters, A), V)
+        for kernel, (V, A) in zip(kernels, factors, strict=True)
+    ]
 
 
 def gram_factor(G: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -229,7 +233,8 @@ def _grams(
     check_pairs(s, s, 3 + count)
     grams = [np.zeros((s, s)) for _ in range(count)]
     blocks = list(row_blocks(len(X), _BLOCK, block_bytes=8 * _BLOCK**2))
-    memberships = [R.rows(rows) if s > _FEW_CLUSTERS else R.dense_rows(rows) for rows in blocks]
+    read = R.dense_rows if s <= _FEW_CLUSTERS else R.rows
+    memberships: list[Any] = [read(rows) for rows in blocks]
     # Of many clusters a block of points has few, and only their rows and columns change.
     many = s > _BLOCK
     own = [np.unique(M.indices) for M in memberships] if many else []
