@@ -158,6 +158,8 @@ def test_invalid_seeds_are_refused():
     for seed in (-1, {1}, np.float32(2), object()):
         with pytest.raises((TypeError, ValueError), match="rng must be"):
             lc.represent(np.eye(3), [0, 0, 1], lift="fourier", rng=seed)
+        with pytest.raises((TypeError, ValueError), match="rng must be"):
+            lc.represent(np.eye(3), [0, 0, 1], lift="exact", rng=seed)  # draws no numbers
 
 
 def test_choices_of_an_invalid_type_are_refused():

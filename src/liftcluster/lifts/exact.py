@@ -131,8 +131,8 @@ def gram_factor(G: FloatArray) -> tuple[FloatArray, FloatArray]:
     The matrix is scaled to unit diagonal first, so that small clusters count as much as large ones
     when eigenvalues are taken to be zero.
     """
-    diagonal = np.diag(G)
-    if not (np.isfinite(G).all() and (diagonal > 0).all()):
+    diagonal = G.diagonal()
+    if not (np.isfinite(G).all() and diagonal.min() > 0):
         raise ValueError(
             "the kernel is not positive definite on these points: a cluster or landmark has "
             "similarity zero or less with itself"
@@ -151,10 +151,8 @@ def gram_factor(G: FloatArray) -> tuple[FloatArray, FloatArray]:
             f"{eigenvalues[0] / largest:.2g} times the largest; {_USE_VALID}"
         )
     keep = eigenvalues > 10 * len(G) * _EPS * largest
-    lengths = np.sqrt(eigenvalues[keep])
-    V = root[:, None] * U[:, keep] * lengths
-    A = U[:, keep] / lengths / root[:, None]
-    return V, A
+    lengths, U = np.sqrt(eigenvalues[keep]), U[:, keep]
+    return root[:, None] * U * lengths, U / lengths / root[:, None]
 
 
 def _pivoted_factor(G: FloatArray) -> tuple[FloatArray, FloatArray]:

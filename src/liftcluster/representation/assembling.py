@@ -12,13 +12,13 @@ from .representation import Representation
 
 def assemble(stacks: list[Stack], lift: Lift | None, sums: FloatArray) -> Representation:
     """The representation of stacked partitions from the sums of their clusters."""
-    firsts = np.cumsum([0] + [len(stack.partitions) for stack in stacks])
+    partitions = [p for stack in stacks for p in stack.partitions.values()]
     return Representation(
         sums=sums,
-        cluster_weights=np.concatenate([stack.cluster_weights for stack in stacks]),
-        total_weights=np.concatenate([stack.total_weights for stack in stacks]),
-        owner=np.concatenate([stack.owner + i for stack, i in zip(stacks, firsts, strict=False)]),
-        cluster_names=tuple(name for stack in stacks for name in stack.cluster_names),
+        cluster_weights=np.concatenate([p.cluster_weights for p in partitions]),
+        total_weights=np.array([p.total_weight for p in partitions]),
+        owner=np.repeat(np.arange(len(partitions)), [p.k for p in partitions]),
+        cluster_names=tuple(name for p in partitions for name in p.names),
         partition_names=tuple(name for stack in stacks for name in stack.partitions),
         lift=lift,
     )

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._util.memory import check_memory
-from .._util.typing import FloatArray, Points
+from .._util.typing import FloatArray, Points, RngLike
+from .._util.validation import make_rng
 from ..kernels.shift_invariant import Kernel, ShiftInvariant
 from ..kernels.summary import concatenate_points, dimension, n_points, summarize_points
 from ..lifts.base import Lift, LiftedPoints, check_sums_add_up, sums_of_many
@@ -22,16 +23,14 @@ from ..partitions.stack import MatrixRows, Rows
 Sample = tuple[Points, Rows]
 
 
-def lift_samples(
-    samples: list[Sample], lifting: Lifting, rng: np.random.Generator
-) -> tuple[Lift, FloatArray]:
+def lift_samples(samples: list[Sample], lifting: Lifting, rng: RngLike) -> tuple[Lift, FloatArray]:
     """The lift, and the vectors of all clusters of all samples, one sample after another."""
     points, sums = lift_points(samples, lifting, rng)
     return points[0].lift, sums
 
 
 def lift_points(
-    samples: list[Sample], lifting: Lifting, rng: np.random.Generator, *, keep: bool = False
+    samples: list[Sample], lifting: Lifting, rng: RngLike, *, keep: bool = False
 ) -> tuple[list[LiftedPoints], FloatArray]:
     """The same, with the points of each sample for more passes, for which features may be kept."""
     points: list[LiftedPoints] = []
@@ -63,9 +62,9 @@ def lift_points(
         kernel = kernel_of_points(lifting, point_sets)
         lift, sums = fit_span_lift(kernel, *_as_one_sample(samples))
     else:
-        summarize = partial(summarize_points, point_sets)
-        lift = fit_lift(lifting, settings, sizes, d, summarize, rng)
-        lift, sums = reach_tolerance(sums_by, lift, settings, rng)
+        summarize, generator = partial(summarize_points, point_sets), make_rng(rng)
+        lift = fit_lift(lifting, settings, sizes, d, summarize, generator)
+        lift, sums = reach_tolerance(sums_by, lift, settings, generator)
     if not points or points[0].lift is not lift:  # exact, or extended
         points = [lift.at(X) for X in point_sets]
     return points, sums

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from .._util.checks import checked_keywords
 from .._util.typing import BandwidthLike, FloatArray, Points, RngLike
-from .._util.validation import as_numbers, as_weights, make_rng
+from .._util.validation import as_numbers, as_weights, check_rng, make_rng
 from ..kernels.kernel import KernelLike
 from ..kernels.shift_invariant import ShiftInvariant
 from ..lifts.base import LiftedPoints
@@ -183,7 +183,7 @@ def represent_in_memory(
 ) -> Representation:
     """The same for points and partitions that are known to be in memory."""
     stacked = _stack_samples(samples, [None] * len(samples) if weights is None else weights)
-    lift, sums = lift_samples([*stacked], lifting, make_rng(rng))
+    lift, sums = lift_samples([*stacked], lifting, check_rng(rng))
     return assemble([stack for _, stack in stacked], lift, sums)
 
 
