@@ -207,7 +207,7 @@ class Representation:
         chosen = np.arange(self.m)[index].reshape(-1)
         if not len(chosen):
             raise IndexError("no partition is left")
-        clusters = np.concatenate(own := [np.flatnonzero(self.owner == i) for i in chosen])
+        clusters = np.concatenate(own := [(self.owner == i).nonzero()[0] for i in chosen])
         return Representation(
             sums=self.sums[clusters],
             cluster_weights=self.cluster_weights[clusters],
