@@ -39,12 +39,17 @@ def test_rows_hold_the_memberships_of_all_partitions(seed, n, kinds, weighted):
         np.testing.assert_allclose(found.toarray(), expected[rows], rtol=1e-14)
         assert found.has_sorted_indices
         assert found.data.dtype == np.float64
+        if isinstance(rows, slice):
+            np.testing.assert_array_equal(stack.dense_rows(rows), found.toarray())
+    assert not stack.has_no_noise or expected.any(axis=1).all()
 
 
 def test_many_clusters_beside_each_other_do_not_overflow():
     """Codes of each partition have one byte, their columns need more."""
     labels = np.arange(120)
-    found = Stack({i: Partition.from_labels(labels) for i in range(3)}).rows(slice(100, 120))
+    stack = Stack({i: Partition.from_labels(labels) for i in range(3)})
+    found = stack.rows(slice(100, 120))
+    np.testing.assert_array_equal(stack.dense_rows(slice(100, 120)), found.toarray())
     np.testing.assert_array_equal(
         found.indices.reshape(20, 3), labels[100:, None] + 120 * np.arange(3)
     )

@@ -35,8 +35,11 @@ def check_memory(n_bytes: int, what: str, instead: str) -> None:
 
 def check_pairs(k: int, k2: int, copies: int = 3) -> None:
     """Raise MemoryError if tables of all pairs of k and k2 clusters do not fit."""
+    n_bytes = 8 * k * k2 * copies
+    if n_bytes <= _LITTLE:  # called often: no words are needed
+        return
     check_memory(
-        8 * k * k2 * copies,
+        n_bytes,
         f"all pairs of {k:,} and {k2:,} clusters",
         "so many are rarely a clustering (is the column an id, or a measurement?); use other "
         "labels, or a measure that only needs labels, such as adjusted_rand",

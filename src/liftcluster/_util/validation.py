@@ -142,6 +142,13 @@ def make_rng(rng: RngLike) -> np.random.Generator:
         ) from None
 
 
+def check_rng(rng: RngLike) -> RngLike:
+    """The same seed, checked as ``make_rng`` does, for work that may need no random numbers."""
+    if not (rng is None or (type(rng) is int and rng >= 0)):
+        return make_rng(rng)
+    return rng
+
+
 def check_same_length(n: int | None, m: int, what: str, other: str) -> None:
     """Raise ValueError unless two descriptions of the points have the same length, if known."""
     if n not in (None, m):

@@ -96,7 +96,7 @@ class PairInMemory(_Shared):
         X = X.copy()
         return X, (X if self.Y is None else Y.copy())
 
-    @property
+    @cached_property
     def keeps_points(self) -> bool:
         return sum(Z.nbytes for Z in self.numeric_points) <= _KEPT_BYTES
 
@@ -299,7 +299,7 @@ def why_not_applicable(pair: Pair, measure: Measure) -> str | None:
             return str(error)
     if measure.needs == "vectors" and not is_lifted(pair):
         return "it needs the points X"
-    if not measure.soft and not all(p.is_hard for p in pair.parts):
+    if not measure.soft and not (pair.parts[0].is_hard and pair.parts[1].is_hard):
         return "it is not defined for soft partitions"
     if measure.pairs_clusters and (reason := _too_many_pairs(pair)) is not None:
         return reason

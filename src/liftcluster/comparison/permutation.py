@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._util.arrays import from_device
+from .._util.arrays import from_device, is_constant
 from .._util.checks import check_count, checked_keywords
 from .._util.names import MeasureName
 from .._util.progress import Advance, progress_bar
@@ -273,4 +273,7 @@ def feature_lift(lifting: Lifting, points: Points, rng: np.random.Generator) -> 
 
 
 def _permuted(partition: Partition, order: IntArray) -> Partition:
-    return Partition(partition.assignment[order], partition.names, partition.weights)
+    permuted = Partition(partition.assignment[order], partition.names, partition.weights)
+    if partition.is_hard and is_constant(partition.weights):
+        vars(permuted)["cluster_weights"] = partition.cluster_weights
+    return permuted

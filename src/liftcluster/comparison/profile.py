@@ -18,6 +18,7 @@ from ..kernels.shift_invariant import ShiftInvariant
 from ..lifts.choice import LiftLike
 from ..representation.samples import represent_at_scales
 from .inputs import check_applicable, check_measure, make_pair_in_memory
+from .measures.lifted import Between
 from .measures.registry import MEASURES
 
 
@@ -170,10 +171,13 @@ def bandwidth_profile(
     widths = _widths(bandwidths, median)
     kernels = [shape.with_bandwidth(h) for h in widths]
     options = measure_options or {}
+    assert chosen.shared is not None
+    assert chosen.shared_error is not None
     values, errors = [], []
     for rep in represent_at_scales(pair.samples, kernels, lifting, make_rng(rng)):
-        values.append(chosen.function(rep[0], rep[1], **options))
-        errors.append(chosen.error(rep[0], rep[1], **options) if chosen.error else None)
+        both = Between(rep[0], rep[1])
+        values.append(chosen.shared(both, **options))
+        errors.append(chosen.shared_error(both, **options))
     known = None if None in errors else np.array(errors)
     return Profile(measure, widths, np.array(values), known, median)
 

@@ -12,6 +12,7 @@ from .._util.typing import FloatArray, Points
 from ..lifts.base import FeatureLift
 from ..lifts.grid import GridLift
 from ..lifts.trigonometric import TrigonometricLift
+from ..lifts.uncertainty import unit_rows
 from ..partitions.partition import Partition
 from ..partitions.stack import Stack
 from ..representation.representation import Representation
@@ -30,10 +31,12 @@ def lift_relabelled(
     """
     for batch in _batches(partitions, lift.n_components):
         V = _sums(lift, X, batch)
-        ends = np.cumsum([partition.k for partition in batch])
-        for partition, rows in zip(batch, np.split(V, ends[:-1]), strict=True):
-            yield Representation(
-                sums=rows,
+        vectors = unit_rows(V, [name for partition in batch for name in partition.names])
+        end = 0
+        for partition in batch:
+            rows = slice(end, end := end + partition.k)
+            lifted = Representation(
+                sums=V[rows],
                 cluster_weights=partition.cluster_weights,
                 total_weights=np.array([partition.total_weight]),
                 owner=np.zeros(partition.k, dtype=int),
@@ -41,6 +44,8 @@ def lift_relabelled(
                 partition_names=(0,),
                 lift=lift,
             )
+            vars(lifted)["vectors"] = vectors[rows]
+            yield lifted
 
 
 def _batches(partitions: Iterable[Partition], n_components: int) -> Iterator[list[Partition]]:

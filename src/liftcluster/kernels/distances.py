@@ -32,11 +32,11 @@ def pairwise_distances(
     """
     if on_device(X):
         return _device_distances(X, Y, metric, scale, power, by_differences)
+    same = X is Y
     X, Y = (np.asarray(Z, dtype=np.float64) for Z in (X, Y))
     with np.errstate(invalid="ignore", over="ignore"):
-        V = _in_units(Y, Y[:1], scale)
-        # A copy: NumPy has another routine for V @ V.T, with other last digits.
-        U = V.copy() if X is Y else _in_units(X, Y[:1], scale)
+        V = _in_units(Y, Y[:1], scale, np)
+        U = V if same else _in_units(X, Y[:1], scale, np)
     if metric == "cityblock":
         return np.asarray(cdist(U, V, "cityblock")) ** power
     squares = cdist(U, V, "sqeuclidean") if by_differences else _squared_distances(U, V)
@@ -45,13 +45,13 @@ def pairwise_distances(
 
 def _squared_distances(U: FloatArray, V: FloatArray) -> FloatArray:
     with np.errstate(over="ignore"):
-        uu, vv = np.einsum("ij,ij->i", U, U), np.einsum("ij,ij->i", V, V)
+        uu = np.einsum("ij,ij->i", U, U)
+        vv = uu if U is V else np.einsum("ij,ij->i", V, V)
     if U.shape[1] <= FEW_FEATURES or max(uu.max(), vv.max()) > LARGEST_SQUARE_FOR_GEMM:
         return np.asarray(cdist(U, V, "sqeuclidean"))
-    products = U @ V.T
-    products *= 2
-    squares = uu[:, None] + vv[None, :]
-    squares -= products
+    # Also where U is V another array: NumPy has a routine for V @ V.T, with other last digits.
+    squares = U @ (V * -2.0).T
+    squares += uu[:, None] + vv
     squares[squares < 0] = 0.0  # several times as fast as np.maximum
     return squares
 
@@ -68,7 +68,7 @@ def _device_distances(
         uu, vv = xp.sum(U * U, axis=1), xp.sum(V * V, axis=1)
         largest = max(float(xp.max(uu)), float(xp.max(vv)))
         if not np.isfinite(largest):
-            U, V = (_in_units(Z, Y[:1, ...], scale) for Z in (X, Y))
+            U, V = (_in_units(Z, Y[:1, ...], scale, xp) for Z in (X, Y))
     by_product = largest <= LARGEST_SQUARE_FOR_GEMM and not by_differences
     if metric == "cityblock":
         return _add_over_features(U, V, xp.abs) ** power
@@ -88,9 +88,8 @@ def _add_over_features(U: Any, V: Any, of_difference: Any) -> Any:
     return total
 
 
-def _in_units(Z: Any, origin: Any, scale: float) -> Any:
+def _in_units(Z: Any, origin: Any, scale: float, xp: Any) -> Any:
     """Points relative to an origin, in units of ``scale``."""
-    xp = namespace(Z)
     U = (Z - origin) / scale  # the difference first, because it is exact for near points
     if not xp.all(xp.isfinite(U)):
         U = Z / scale - origin / scale

@@ -132,11 +132,14 @@ class ShiftInvariant(Kernel):
         if self.bandwidths == (unit,):
             return self.profile(D)
         xp = namespace(D)
-        values = xp.zeros_like(D)
+        values: Any = 0.0
         for alpha, h in zip(self.weights or (1.0,), self.bandwidths, strict=True):
             with np.errstate(over="ignore", invalid="ignore"):  # g(∞) = 0
-                scaled = D * float(np.float64(unit / h) ** self.power)
-            values += alpha * self.profile(xp.where(D == 0, xp.zeros_like(D), scaled))
+                factor = float(np.float64(unit / h) ** self.power)
+                scaled = D * factor
+            if math.isinf(factor):
+                scaled = xp.where(D == 0, xp.zeros_like(D), scaled)
+            values = values + alpha * self.profile(scaled)
         return values
 
     @property

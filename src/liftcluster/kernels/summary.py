@@ -46,10 +46,10 @@ def summarize_points(point_sets: Sequence[Points], rows: Rows, with_box: bool) -
     return PointSummary(n, dimension(point_sets[0]), samples, box)
 
 
-def bandwidth_rows(n: int) -> IntArray:
+def bandwidth_rows(n: int) -> IntArray | range:
     """Rows from which the bandwidth of n points is computed: always the same ones."""
     if n <= _SAMPLE_SIZE:
-        return np.arange(n)
+        return range(n)
     return np.sort(np.random.default_rng(0).choice(n, _SAMPLE_SIZE, replace=False))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,19 +18,21 @@ from .._util.typing import Array, FloatArray, Points, Sparse
 from ..kernels.kernel import Discrete, kernel_from_state
 from ..kernels.shift_invariant import Kernel, ShiftInvariant
 from ..kernels.summary import n_points, take_rows
-from ..partitions.stack import MatrixRows, Rows, as_rows
+from ..partitions.stack import MatrixRows, Rows, Stack, as_rows
 from ._gpu.device import device_sums, row_blocks_on
 from .base import FeatureLift
 
 _BLOCK = 512  # rows and columns of the kernel matrix held at a time
 _DEVICE_BLOCK = 4096  # the same on a device
 _FEW_FEATURES = 8  # dimensions up to which differences are as fast as a matrix product
+_FEW_CLUSTERS = 32  # for which products of dense matrices are faster than those of sparse ones
 _MAX_NEGATIVE = 1e-7  # relative size up to which negative eigenvalues are rounding errors
 _MAX_SQUARED_RADIUS = 8.0  # largest squared distance from the mean, in bandwidths, for float32
 
 _LARGE_GRAM = 2500  # clusters beyond which eigenvectors take longer than all else
 _USE_VALID = "use a valid kernel, or add a constant to its diagonal"
 
+_EPS = float(np.finfo(np.float64).eps)
 _CSR_PARTS = ("data", "indices", "indptr")
 
 KernelBlocks = Callable[[slice, slice], list[Array]]
@@ -50,10 +53,15 @@ class SpanLift(FeatureLift):
 
     kernel: Kernel
     anchors: Points  # Y
-    memberships: Sparse  # R, weighted, (n, s)
+    clusters: Rows  # R, weighted, (n, s)
     coefficients: FloatArray  # A, (s, ρ)
 
     kind: ClassVar[str] = "exact"
+
+    @cached_property
+    def memberships(self) -> Sparse:
+        """R as a matrix, which comparisons of the clusters themselves do without."""
+        return self.clusters.rows(slice(0, self.clusters.shape[0]))
 
     @property
     def n_components(self) -> int:
@@ -84,32 +92,36 @@ class SpanLift(FeatureLift):
         parts = tuple(arrays[name] for name in _CSR_PARTS)
         R = sp.csr_array(parts, shape=(len(Y), len(A)))
         R.check_format(full_check=True)
-        return cls(kernel_from_state(values["kernel"]), Y, R, A)
+        return cls(kernel_from_state(values["kernel"]), Y, MatrixRows(R), A)
 
 
 def fit_span_lift(kernel: Kernel, X: Points, R: Any) -> tuple[SpanLift, FloatArray]:
     """The exact lift of the clusters R of the points X, and the vectors of these clusters."""
-    X, matrix = _without_noise(X, R)
+    X, clusters = _without_noise(X, R)
     # Set once for both; a function of the user may need threads for its matrix products.
     with one_blas_thread() if isinstance(kernel, ShiftInvariant) else nullcontext():
-        V, A = gram_factor(_cluster_gram(kernel, X, MatrixRows(matrix)))
-    return SpanLift(kernel, from_device(X), matrix, A), V
+        V, A = gram_factor(_cluster_gram(kernel, X, clusters))
+    return SpanLift(kernel, from_device(X), clusters, A), V
 
 
 def fit_span_lifts(
     kernels: Sequence[ShiftInvariant], X: Points, R: Any
 ) -> list[tuple[SpanLift, FloatArray]]:
     """Exact lifts by one kernel with several bandwidths; point distances are computed once."""
-    X, matrix = _without_noise(from_device(X), R)
+    X, clusters = _without_noise(from_device(X), R)
     unit, shape = max(kernel.scale for kernel in kernels), kernels[0]
 
     def blocks(rows: slice, columns: slice) -> list[Array]:
         D = shape.distances(X[rows], X[columns], kernels)
         return [kernel.of_distances(D, unit) for kernel in kernels]
 
-    grams = _grams(blocks, X, as_rows(matrix, len(X)), len(kernels))
-    factors = zip(kernels, map(gram_factor, grams), strict=True)
-    return [(SpanLift(kernel, X, matrix, A), V) for kernel, (V, A) in factors]
+    grams = _grams(blocks, X, clusters, len(kernels))
+    with one_blas_thread():
+        factors = [gram_factor(G) for G in grams]
+    return [
+        (SpanLift(kernel, X, clusters, A), V)
+        for kernel, (V, A) in zip(kernels, factors, strict=True)
+    ]
 
 
 def gram_factor(G: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -119,29 +131,28 @@ def gram_factor(G: FloatArray) -> tuple[FloatArray, FloatArray]:
     The matrix is scaled to unit diagonal first, so that small clusters count as much as large ones
     when eigenvalues are taken to be zero.
     """
-    diagonal = np.diag(G)
-    if not (np.isfinite(G).all() and (diagonal > 0).all()):
+    diagonal = G.diagonal()
+    if not (np.isfinite(G).all() and diagonal.min() > 0):
         raise ValueError(
             "the kernel is not positive definite on these points: a cluster or landmark has "
             "similarity zero or less with itself"
         )
     root = np.sqrt(diagonal)
+    scaled = G / (root[:, None] * root)
     if len(G) > _LARGE_GRAM:
-        V, A = _pivoted_factor(G / np.outer(root, root))
+        V, A = _pivoted_factor(scaled)
         return root[:, None] * V, A / root[:, None]
     with one_blas_thread():  # the number of threads changes the last bits of eigenvectors
-        eigenvalues, U = np.linalg.eigh(G / np.outer(root, root))
+        eigenvalues, U = np.linalg.eigh(scaled)
     largest = eigenvalues[-1]
     if eigenvalues[0] < -_MAX_NEGATIVE * largest:
         raise ValueError(
             "the kernel is not positive semi-definite: an eigenvalue of its Gram matrix is "
             f"{eigenvalues[0] / largest:.2g} times the largest; {_USE_VALID}"
         )
-    keep = eigenvalues > 10 * len(G) * np.finfo(np.float64).eps * largest
-    lengths = np.sqrt(eigenvalues[keep])
-    V = root[:, None] * U[:, keep] * lengths
-    A = U[:, keep] / lengths / root[:, None]
-    return V, A
+    keep = eigenvalues > 10 * len(G) * _EPS * largest
+    lengths, U = np.sqrt(eigenvalues[keep]), U[:, keep]
+    return root[:, None] * U * lengths, U / lengths / root[:, None]
 
 
 def _pivoted_factor(G: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -153,7 +164,7 @@ def _pivoted_factor(G: FloatArray) -> tuple[FloatArray, FloatArray]:
 
     s = len(G)
     with one_blas_thread():
-        L, pivots, rank, _ = dpstrf(G, tol=10 * s * np.finfo(np.float64).eps, lower=1)
+        L, pivots, rank, _ = dpstrf(G, tol=10 * s * _EPS, lower=1)
         order, L = pivots - 1, np.tril(L)[:, :rank]
         inverse, _ = dtrtri(L[:rank], lower=1)
     V, A = np.empty((s, rank)), np.zeros((s, rank))
@@ -220,7 +231,8 @@ def _grams(
     check_pairs(s, s, 3 + count)
     grams = [np.zeros((s, s)) for _ in range(count)]
     blocks = list(row_blocks(len(X), _BLOCK, block_bytes=8 * _BLOCK**2))
-    memberships = [R.rows(rows) for rows in blocks]
+    read = R.dense_rows if s <= _FEW_CLUSTERS else R.rows
+    memberships: list[Any] = [read(rows) for rows in blocks]
     # Of many clusters a block of points has few, and only their rows and columns change.
     many = s > _BLOCK
     own = [np.unique(M.indices) for M in memberships] if many else []
@@ -246,15 +258,18 @@ def _grams(
     return [(G + G.T) / 2 for G in grams]
 
 
-def _without_noise(X: Points, R: Any) -> tuple[Points, Sparse]:
+def _without_noise(X: Points, R: Any) -> tuple[Points, Rows]:
     """The points in some cluster, and their memberships."""
     n = n_points(X)
-    matrix = as_rows(R, n).rows(slice(0, n))
+    clusters = as_rows(R, n)
+    if isinstance(clusters, Stack) and clusters.has_no_noise and not on_device(X):
+        return X, clusters
+    matrix = clusters.rows(slice(0, n))
     filled = np.diff(matrix.indptr) > 0
     if filled.all():
-        return X, matrix
+        return X, MatrixRows(matrix)
     inside = np.flatnonzero(filled)
-    return take_rows(X, inside), matrix[inside, :]
+    return take_rows(X, inside), MatrixRows(matrix[inside, :])
 
 
 def _device_kernel_sums(kernel: Kernel, X: Any, Y: Any, R: Any) -> Any:

@@ -187,12 +187,12 @@ class PartialTable:
 
     def finish(self) -> Contingency:
         table = self.table
-        if sp.issparse(table) and np.prod(table.shape) <= max(4 * self.n, _SMALL_TABLE):
-            table = table.toarray()
-        if sp.issparse(table):
-            table.eliminate_zeros()
-        else:
+        if isinstance(table, np.ndarray):
             table = np.ascontiguousarray(table)
+        elif np.prod(table.shape) <= max(4 * self.n, _SMALL_TABLE):
+            table = table.toarray()
+        else:
+            table.eliminate_zeros()
         rows, columns = (_sums(table, axis) for axis in (1, 0))
         if not rows.any():
             raise ValueError(
@@ -262,8 +262,9 @@ def check_same_points(a: Partition, b: Partition) -> None:
 
 def are_integers(weights: FloatArray) -> bool:
     """Whether weights are integers, so that they can be numbers of points."""
-    w = weights[:1] if is_constant(weights) else weights
-    return bool((w == np.floor(w)).all())
+    if is_constant(weights):
+        return not len(weights) or float(weights[0]).is_integer()
+    return bool((weights == np.floor(weights)).all())
 
 
 def _hard_table(a: Partition, b: Partition) -> Any:

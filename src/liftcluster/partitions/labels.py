@@ -16,6 +16,7 @@ from .._util.warning import warn
 from .counting import Encoding, encode_range, group_labels, translate
 
 DEFAULT_NOISE = (-1, None, math.nan)
+_DEFAULT_NAMES = [-1]  # the same without missing labels, which always mean noise
 EMPTY_SHARE = 1e-30  # share of the weight up to which a cluster counts as empty
 # Sums of memberships computed in float32 miss one by a few 1e-7; larger errors are mistakes.
 _SUM_TOLERANCE = 1e-5
@@ -28,14 +29,13 @@ def encode_labels(labels: Any, noise: Iterable[Any] = DEFAULT_NOISE) -> Encoding
     Names are in the order of the categories if there are any; else sorted if possible; else in the
     order of appearance.
     """
-    several = isinstance(noise, Iterable) and not isinstance(noise, str)
-    noise = [plain_name(v) for v in (noise if several else (noise,)) if not _is_missing(v)]
+    noise = _DEFAULT_NAMES if noise is DEFAULT_NOISE else _noise_names(noise)
     values, low, names = _as_categorical(labels) or _factorise(_one_dimension(labels))
     if not len(values):
         return Encoding(np.empty(0, np.int8), (), np.empty(0, np.int64))
     shift = int(_is_noise(names[0], noise))  # noise is often the least label, and then has code -1
     codes, counts = encode_range(values, low, len(names), shift)
-    keep = [i for i in np.flatnonzero(counts).tolist() if not _is_noise(names[i], noise)]
+    keep = [i for i in counts.nonzero()[0].tolist() if not _is_noise(names[i], noise)]
     if len(keep) < len(names) - shift:
         codes = renumber(codes, np.array(keep, dtype=np.intp) - shift, len(names) - shift)
     return Encoding(codes, tuple(names[i] for i in keep), counts[keep])
@@ -185,11 +185,20 @@ def plain_name(value: Any) -> Any:
     return value
 
 
+def _noise_names(noise: Any) -> list[Any]:
+    """The labels that mean noise, without the missing ones, which always do."""
+    several = isinstance(noise, Iterable) and not isinstance(noise, str)
+    return [plain_name(v) for v in (noise if several else (noise,)) if not _is_missing(v)]
+
+
 def _is_noise(name: Any, noise: list[Any]) -> bool:
-    # True == 1 in Python, but a label True is not the noise label 1.
-    return _is_missing(name) or any(
-        name == value and isinstance(name, bool) == isinstance(value, bool) for value in noise
-    )
+    if _is_missing(name):
+        return True
+    for value in noise:  # faster than any() where labels are few
+        # True == 1 in Python, but a label True is not the noise label 1.
+        if name == value and isinstance(name, bool) == isinstance(value, bool):
+            return True
+    return False
 
 
 def _is_missing(value: Any) -> bool:

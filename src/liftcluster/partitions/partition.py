@@ -115,7 +115,7 @@ class Partition:
                 else "labels are empty; a partition needs at least one point"
             )
         made = cls(read_only(codes), names, w)
-        return _without_empty(with_counts(made, counts) if weights is None else made)
+        return with_counts(made, counts) if weights is None else _without_empty(made)
 
     @classmethod
     def from_memberships(

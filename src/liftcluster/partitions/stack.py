@@ -32,6 +32,9 @@ class MatrixRows:
         every = rows == slice(0, self.shape[0])
         return self.matrix if every else self.matrix[rows, :]
 
+    def dense_rows(self, rows: slice) -> FloatArray:
+        return np.asarray(self.rows(rows).toarray())
+
 
 @dataclass(frozen=True, eq=False)
 class Stack:
@@ -69,12 +72,31 @@ class Stack:
     def total_weights(self) -> FloatArray:
         return np.array([p.total_weight for p in self.partitions.values()])
 
+    @property
+    def has_no_noise(self) -> bool:
+        """Whether some hard partition has every point in a cluster."""
+        return any(p.is_hard and p.assignment.min(initial=0) >= 0 for p in self.partitions.values())
+
     def rows(self, rows: slice | IntArray) -> Sparse:
         """w(x) p(C|x) of b points for all clusters, as a sparse (b, s) matrix."""
         parts = list(self.partitions.values())
         if all(p.is_hard for p in parts):
             return _hard_rows(parts, rows)
         return sp.csr_array(sp.hstack([p.weighted_rows(rows) for p in parts], format="csr"))
+
+    def dense_rows(self, rows: slice) -> FloatArray:
+        """The same as a dense matrix, for few clusters."""
+        parts = list(self.partitions.values())
+        if not all(p.is_hard for p in parts):
+            return np.asarray(self.rows(rows).toarray())
+        R = np.zeros((len(parts[0].assignment[rows]), self.shape[1]))
+        first = 0
+        for part in parts:
+            column = part.assignment[rows]
+            inside = np.flatnonzero(column >= 0)
+            R[:, first : first + part.k][inside, column[inside]] = part.weights[rows][inside]
+            first += part.k
+        return R
 
 
 def _hard_rows(parts: list[Partition], rows: slice | IntArray) -> Sparse:

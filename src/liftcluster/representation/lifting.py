@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from .._util.memory import check_memory
 from .._util.typing import FloatArray, Points, RngLike
-from .._util.validation import make_rng
+from .._util.validation import check_rng, make_rng
 from ..kernels.shift_invariant import Kernel, ShiftInvariant
 from ..kernels.summary import concatenate_points, dimension, n_points, summarize_points
 from ..lifts.base import Lift, LiftedPoints, check_sums_add_up, sums_of_many
@@ -59,9 +59,9 @@ def lift_points(
         lift = lifting.fitted_lift([X for X, _ in samples])
         check_sums_add_up(lift)
         begin(lift)
-        make_rng(rng)  # to check the seed, while a device works
+        check_rng(rng)  # while a device works
         return points, sums_of_points()
-    generator = make_rng(rng)
+    rng = check_rng(rng)
     samples = _check_samples(samples, lifting.kernel)
     point_sets = [X for X, _ in samples]
     sizes, d = [n_points(X) for X in point_sets], dimension(point_sets[0])
@@ -70,7 +70,7 @@ def lift_points(
         kernel = kernel_of_points(lifting, point_sets)
         lift, sums = fit_span_lift(kernel, *_as_one_sample(samples))
     else:
-        summarize = partial(summarize_points, point_sets)
+        summarize, generator = partial(summarize_points, point_sets), make_rng(rng)
         lift = fit_lift(lifting, settings, sizes, d, summarize, generator)
         lift, sums = reach_tolerance(sums_by, lift, settings, generator)
     if not points or points[0].lift is not lift:  # exact, or extended

@@ -113,6 +113,11 @@ class Representation:
         return np.asarray(self.cluster_weights / self.total_weights[self.owner])
 
     @cached_property
+    def shares(self) -> FloatArray:
+        """(s,) masses of one partition without its noise, which sum to one."""
+        return np.asarray(self.masses / self.masses.sum())
+
+    @cached_property
     def grouped_vectors(self) -> GroupedRows | None:
         """The vectors by groups of features that were drawn together; None if none were."""
         groups = None if self.lift is None else self.lift.feature_groups()
@@ -121,8 +126,7 @@ class Representation:
     @property
     def noise_masses(self) -> FloatArray:
         """(m,) share of each partition's weight that is in no cluster."""
-        inside = np.bincount(self.owner, weights=self.masses, minlength=self.m)
-        return np.maximum(1 - inside, 0)
+        return np.maximum(1 - np.bincount(self.owner, self.masses, self.m), 0)
 
     def inner_products(self, *, normalise: bool = True) -> FloatArray:
         """(s, s) matrix ⟨Φ̄(C), Φ̄(C′)⟩, or ⟨Φ(C), Φ(C′)⟩ if not normalised.
@@ -169,11 +173,9 @@ class Representation:
         normalise : bool, default True
             Whether vectors have unit length, so that sizes of clusters play no part.
         """
-        if normalise and self.lift is not None:
-            bound = self.lift.distance_bound(self.sums, self.sums)
-            if bound is not None:
-                return bound
-        return self._errors(distance_deviations, normalise)
+        known = self.lift if normalise else None
+        bound = None if known is None else known.distance_bound(self.sums, self.sums)
+        return bound if bound is not None else self._errors(distance_deviations, normalise)
 
     def _errors(self, deviations: Any, normalise: bool) -> FloatArray | None:
         if self.lift is None:
@@ -196,20 +198,24 @@ class Representation:
 
     def __getitem__(self, index: int | str | slice | list[int]) -> Representation:
         """One partition by position or name, or several by position."""
-        at = self._position(index) if isinstance(index, str) else index
-        chosen = np.atleast_1d(np.arange(self.m)[at])
+        if isinstance(index, str):
+            if index not in self.partition_names:
+                raise KeyError(
+                    f"no partition is called {index!r}; there are {self.partition_names}"
+                )
+            index = self.partition_names.index(index)
+        chosen = np.arange(self.m)[index].reshape(-1)
         if not len(chosen):
             raise IndexError("no partition is left")
-        own = [np.flatnonzero(self.owner == i) for i in chosen]
-        clusters = np.concatenate(own)
-        return replace(
-            self,
+        clusters = np.concatenate(own := [(self.owner == i).nonzero()[0] for i in chosen])
+        return Representation(
             sums=self.sums[clusters],
             cluster_weights=self.cluster_weights[clusters],
             total_weights=self.total_weights[chosen],
             owner=np.repeat(np.arange(len(chosen)), [len(rows) for rows in own]),
             cluster_names=tuple(self.cluster_names[i] for i in clusters.tolist()),
             partition_names=tuple(self.partition_names[i] for i in chosen.tolist()),
+            lift=self.lift,
         )
 
     def __add__(self, other: Representation) -> Representation:
@@ -217,11 +223,6 @@ class Representation:
             return NotImplemented
         _check_can_be_added(self, other)
         return replace(self, **add_fields((self, other), _BY_CLUSTER, _BY_PARTITION))
-
-    def _position(self, name: str) -> int:
-        if name not in self.partition_names:
-            raise KeyError(f"no partition is called {name!r}; there are {self.partition_names}")
-        return self.partition_names.index(name)
 
     def save(self, path: str | PathLike[str], *, with_lift: bool = True) -> None:
         """Write to an npz file, the lift included, without pickle; see :func:`load_representation`.
@@ -258,9 +259,9 @@ class Representation:
             own = masses[self.owner == i]
             sizes = f"{own.min():.1%} … {own.max():.1%}"
             rows.append((self.partition_names[i], len(own), sizes, f"{noise[i]:.1%}"))
-        more = "" if shown == self.m else paragraph(f"… and {self.m - shown} more")
-        head = paragraph(repr(self))
-        return head + table(("partition", "clusters", "sizes", "noise"), rows) + more
+        more = paragraph(f"… and {self.m - shown} more") if shown < self.m else ""
+        columns = ("partition", "clusters", "sizes", "noise")
+        return paragraph(repr(self)) + table(columns, rows) + more
 
 
 def load_representation(path: str | PathLike[str]) -> Representation:
@@ -360,9 +361,8 @@ def add_fields(
 
 def join(parts: Sequence[Representation]) -> Representation:
     """The partitions of several representations side by side, all made by one lift."""
-    first = parts[0]
     for part in parts[1:]:
-        _check_same_lift(first, part)
+        _check_same_lift(parts[0], part)
     firsts = np.cumsum([0] + [part.m for part in parts])
     return Representation(
         sums=np.concatenate([part.sums for part in parts]),
@@ -371,7 +371,7 @@ def join(parts: Sequence[Representation]) -> Representation:
         owner=np.concatenate([part.owner + i for part, i in zip(parts, firsts, strict=False)]),
         cluster_names=tuple(name for part in parts for name in part.cluster_names),
         partition_names=tuple(name for part in parts for name in part.partition_names),
-        lift=first.lift,
+        lift=parts[0].lift,
     )
 
 

@@ -60,8 +60,7 @@ class Between:
 
     @cached_property
     def masses(self) -> tuple[FloatArray, FloatArray]:
-        a, b = self.P.masses, self.Q.masses
-        return a / a.sum(), b / b.sum()
+        return self.P.shares, self.Q.shares
 
     @cached_property
     def transport(self) -> Transport:
