@@ -193,14 +193,14 @@ class PartialTable:
             table = table.toarray()
         else:
             table.eliminate_zeros()
-        rows, columns = (_sums(table, axis) for axis in (1, 0))
-        if not rows.any():
-            raise ValueError(
-                "the partitions have no point in common: each point is noise (or has no weight) in "
-                "one of them"
-            )
+        rows, columns = _sums(table, axis=1), _sums(table, axis=0)
         whole = bool(rows.all() and columns.all())
         if not whole:  # clusters whose points are all left out
+            if not rows.any():
+                raise ValueError(
+                    "the partitions have no point in common: each point is noise (or has no "
+                    "weight) in one of them"
+                )
             table = table[rows > 0][:, columns > 0]
         is_counts = self.is_hard and self.is_integer and self.total <= _EXACT_FLOAT
         cells = table.astype(np.int64 if is_counts else np.float64, copy=False)
@@ -274,7 +274,7 @@ def _hard_table(a: Partition, b: Partition) -> Any:
         both = a.is_clustered & b.is_clustered
         where = a.labels[both], b.labels[both]
         return sp.coo_array((a.weights[both], where), shape=(a.k, b.k)).tocsr()
-    unit = is_constant(a.weights) and bool((a.weights[:1] == 1).all())
+    unit = is_constant(a.weights) and bool(a.n == 0 or a.weights[0] == 1)
     there = count_on_device(a.device_codes, b.device_codes, shape) if unit else None
     if there is not None:
         return there[1:, 1:]

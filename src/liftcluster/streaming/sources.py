@@ -20,6 +20,7 @@ from .rows import as_rows, len_of
 BLOCK_BYTES = 2**26  # maximal size of a block of points, in float64
 _MOST_ROWS = 2**20  # maximal number of rows of a block: labels may be Python objects
 _NO_ROWS = "there are no rows at all; at least one point is needed"
+_IN_MEMORY = (np.ndarray, list, type(None))  # which most calls are given
 _MULTIPLE = 1024  # rows of a block are a multiple of this, as the runs of the kernels
 
 
@@ -264,7 +265,7 @@ class DaskRows(Origin):
 
 def is_stored(obj: Any) -> bool:
     """Whether an object is a source, or an array that is not in memory."""
-    if on_device(obj):
+    if type(obj) in _IN_MEMORY or on_device(obj):
         return False
     return isinstance(obj, Source | np.memmap) or is_dask(obj) or _is_array_on_disk(obj)
 

@@ -202,7 +202,8 @@ def lift_emd_matrix(rep: Representation) -> FloatArray:
     """(m, m) LiftEMD between all partitions of a representation."""
     D = rep.distances()
     rows = [np.flatnonzero(rep.owner == i) for i in range(rep.m)]
-    masses = [rep.masses[r] / rep.masses[r].sum() for r in rows]
+    every = rep.masses
+    masses = [every[r] / every[r].sum() for r in rows]
     costs = np.zeros((rep.m, rep.m))
     for i, j in combinations(range(rep.m), 2):
         block = D[np.ix_(rows[i], rows[j])]

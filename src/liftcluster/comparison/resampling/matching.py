@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._util.typing import FloatArray
-from ..transport import emd
+from ..transport import solve_transport
 
 _TINY = 1e-12
 _SAME = 1e-7  # distance of unit vectors that differ by rounding
@@ -81,7 +81,7 @@ def match(reference: Lifted, replicate: Lifted) -> Match:
     units, others = _units(V, u), _units(W, w)
     D = _distance(units[rows] @ others[columns].T)
     chance = _distance(units @ _units(mean[None], np.zeros(1))[0])
-    solved = emd(a[rows] / a.sum(), b[columns] / b.sum(), D)
+    solved = solve_transport(a[rows] / a.sum(), b[columns] / b.sum(), D)
     plan = np.zeros((len(a), len(b)))
     plan[np.ix_(rows, columns)] = solved.plan
     received = plan / np.maximum(b / b.sum(), _TINY)
