@@ -245,9 +245,12 @@ def test_translation_is_a_lookup(dtype):
         lambda: compiled.group(bytes(8), 0, np.zeros(2, "i4"), np.zeros(2, int)),
         lambda: compiled.group(bytes(8), -4, np.zeros(2, "i4"), np.zeros(2, int)),
         lambda: compiled.translate(bytes(3), bytes(9), bytearray(3), 3),
-        lambda: compiled.count_pairs(bytes(3), 1, bytes(3), 1, 2, 2, np.zeros(3, int)),
-        lambda: compiled.count_pairs(bytes(3), 1, bytes(3), 1, 2**20, 2**20, np.zeros(3, int)),
-        lambda: compiled.count_pairs(bytes(3), 1, bytes(3), 1, 0, 2, np.zeros(3, int)),
+        lambda: count_pairs(np.array([0], np.int8), np.array([2], np.int8), (2, 2), np.ones(1)),
+        lambda: count_pairs(np.array([0], np.int8), np.array([0], np.int8), (2, 2), np.ones(2)),
+        lambda: compiled.count_pairs(bytes(3), 1, bytes(3), 1, 2, 2, None, np.zeros(3, int)),
+        lambda: compiled.count_pairs(bytes(3), 1, bytes(3), 1, 9**6, 9**6, None, np.zeros(3, int)),
+        lambda: compiled.count_pairs(bytes(3), 1, bytes(3), 1, 0, 2, None, np.zeros(3, int)),
+        lambda: compiled.count_pairs(bytes(3), 1, bytes(3), 1, 2, 2, bytes(25), np.zeros(4)),
     ],
 )
 def test_compiled_code_refuses_what_it_cannot_count(call, monkeypatch):

@@ -11,7 +11,7 @@
 /* ---- buffers ---- */
 
 typedef struct {
-    Py_buffer views[3];
+    Py_buffer views[4];
     int count;
 } buffer_list;
 
@@ -105,6 +105,47 @@ static void count(histogram *h, const uint32_t *places, Py_ssize_t n)
     }
     for (; i < n; i++)
         h->totals[places[i]]++;
+}
+
+/* The same for sums of weights. */
+typedef struct {
+    double *totals;
+    Py_ssize_t cells;
+    double *tables; /* four, one after another, or only the totals */
+    Py_ssize_t stride; /* from table to table; 0 if there are only the totals */
+} weight_sums;
+
+static void begin_sums(weight_sums *s)
+{
+    const int fits = 2 * s->cells <= MOST_CELLS_IN_CACHE;
+    s->tables = fits ? calloc((size_t)s->cells * 4, sizeof(double)) : NULL;
+    s->stride = s->tables ? s->cells : 0;
+    if (!s->tables)
+        s->tables = s->totals;
+}
+
+static void end_sums(weight_sums *s)
+{
+    const double *a = s->tables, *b = a + s->stride, *c = b + s->stride, *d = c + s->stride;
+    if (!s->stride)
+        return;
+    for (Py_ssize_t i = 0; i < s->cells; i++)
+        s->totals[i] += (a[i] + b[i]) + (c[i] + d[i]);
+    free(s->tables);
+}
+
+static void add_weights(weight_sums *s, const uint32_t *places, const double *weights, Py_ssize_t n)
+{
+    double *a = s->tables, *b = a + s->stride, *c = b + s->stride, *d = c + s->stride;
+    Py_ssize_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        a[places[i]] += weights[i];
+        b[places[i + 1]] += weights[i + 1];
+        c[places[i + 2]] += weights[i + 2];
+        d[places[i + 3]] += weights[i + 3];
+    }
+    for (; i < n; i++)
+        a[places[i]] += weights[i];
 }
 
 /* ---- integer labels in a small range ---- */
@@ -378,36 +419,47 @@ static placer *const placers[3][3] = {{places_1_1, places_1_2, places_1_4},
 static PyObject *count_pairs(PyObject *self, PyObject *args)
 {
     (void)self;
-    PyObject *first, *second, *totals;
+    PyObject *first, *second, *totals, *weights;
     Py_ssize_t size, other;
     long long rows, columns;
-    if (!PyArg_ParseTuple(args, "OnOnLLO", &first, &size, &second, &other, &rows, &columns,
-                          &totals))
+    if (!PyArg_ParseTuple(args, "OnOnLLOO", &first, &size, &second, &other, &rows, &columns,
+                          &weights, &totals))
         return NULL;
     if (!is_code_size(size) || !is_code_size(other) || rows < 1 || columns < 1 || rows > INT32_MAX
         || columns > INT32_MAX || rows * columns > INT32_MAX)
         return PyErr_Format(PyExc_ValueError, "impossible codes or numbers of clusters");
+    const int weighted = weights != Py_None;
     buffer_list list = {.count = 0};
-    histogram found = {.cells = (Py_ssize_t)(rows * columns)};
-    Py_ssize_t n = -1;
+    Py_ssize_t n = -1, cells = (Py_ssize_t)(rows * columns);
     const char *a = take(&list, first, ALIGNED, size, &n, "codes");
     const char *b = a ? take(&list, second, ALIGNED, other, &n, "codes") : NULL;
-    found.totals = b ? take(&list, totals, WRITABLE, 8, &found.cells, "table") : NULL;
-    int fine = found.totals != NULL;
+    const double *w = b && weighted ? take(&list, weights, ALIGNED, 8, &n, "weights") : NULL;
+    void *table = b && (w || !weighted) ? take(&list, totals, WRITABLE, 8, &cells, "table") : NULL;
+    int fine = table != NULL;
     if (fine) {
-        const int few = size == 1 && other == 1 && found.cells < 1 << 16;
+        const int few = size == 1 && other == 1 && cells < 1 << 16;
         placer *const place_block = few ? places_few : placers[order_of(size)][order_of(other)];
+        histogram found = {.totals = table, .cells = cells};
+        weight_sums sums = {.totals = table, .cells = cells};
         Py_BEGIN_ALLOW_THREADS
         uint32_t places[BLOCK];
-        begin(&found);
+        if (weighted)
+            begin_sums(&sums);
+        else
+            begin(&found);
         for (Py_ssize_t start = 0; fine && start < n; start += BLOCK) {
             const Py_ssize_t here = n - start < BLOCK ? n - start : BLOCK;
             fine = place_block(a + start * size, b + start * other, here, (uint32_t)rows,
                                (uint32_t)columns, places);
-            if (fine)
+            if (fine && weighted)
+                add_weights(&sums, places, w + start, here);
+            else if (fine)
                 count(&found, places, here);
         }
-        end(&found);
+        if (weighted)
+            end_sums(&sums);
+        else
+            end(&found);
         Py_END_ALLOW_THREADS
         if (!fine)
             bad_code();
@@ -427,8 +479,8 @@ static PyMethodDef methods[] = {
     {"translate", translate, METH_VARARGS,
      "translate(codes, table, out, size): entries of a table, the last for the code -1."},
     {"count_pairs", count_pairs, METH_VARARGS,
-     "count_pairs(a, size, b, size, rows, columns, table): add points with codes i and j to "
-     "table[i + 1, j + 1]."},
+     "count_pairs(a, size, b, size, rows, columns, weights, table): add points with codes i and j, "
+     "or their weights if these are not None, to table[i + 1, j + 1]."},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_counting", NULL, -1, methods,

@@ -93,13 +93,13 @@ def count_pairs(
     array([[0, 0, 1],
            [0, 1, 1]])
     """
-    cells = shape[0] * shape[1]
-    counts = weights is None and _is_plain(a) and _is_plain(b) and cells <= _MOST_CELLS
-    if _compiled is not None and counts:
-        table = np.zeros(shape, dtype=np.int64)
-        _compiled.count_pairs(a, a.itemsize, b, b.itemsize, *shape, table)
+    cells, dtype = shape[0] * shape[1], np.int64 if weights is None else np.float64
+    if _compiled is not None and _is_plain(a) and _is_plain(b) and cells <= _MOST_CELLS:
+        table = np.zeros(shape, dtype)
+        w = None if weights is None else np.ascontiguousarray(weights, dtype)
+        _compiled.count_pairs(a, a.itemsize, b, b.itemsize, *shape, w, table)
         return table
-    sums = np.zeros(cells, dtype=np.int64 if weights is None else np.float64)
+    sums = np.zeros(cells, dtype)
     block = max(_BLOCK, cells)  # adding the counts of a block must not cost more than counting
     for start in range(0, len(a), block):
         rows = slice(start, start + block)

@@ -6,7 +6,6 @@ All methods return the (t,) cluster of each tuple, from 0 to k - 1.
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..._util.checks import check_count, check_positive
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
@@ -116,8 +115,7 @@ def lwgp(tuples: LabelTuples, k: int, *, theta: float = 0.4, rng: RngLike = None
     rng = make_rng(rng)
 
     def cut(part: LabelTuples, k: int) -> IntArray:
-        B = part.indicator() @ sp.diags_array(cluster_reliability(part, theta))
-        return transfer_cut(B, part.weights, k, rng=rng)
+        return transfer_cut(part, k, cluster_reliability(part, theta), rng=rng)
 
     return cluster_labelled(tuples, k, cut)
 

@@ -69,7 +69,7 @@ def cspa(
 
     def cut(part: LabelTuples, k: int) -> IntArray:
         if chosen == "spectral":
-            return factor_cut(part.indicator(), part.weights, k, rng=rng)
+            return factor_cut(part, k, rng=rng)
         at_most = max(check_count(limit, "limit", least=2), k)
         profiles, groups = gather(Profiles.of(part), at_most)
         edges = profiles.co_association(profiles)
@@ -153,7 +153,7 @@ def hbgf(
 
     def cut(part: LabelTuples, k: int) -> IntArray:
         if chosen == "spectral":
-            return transfer_cut(part.indicator(), part.weights, k, rng=rng)
+            return transfer_cut(part, k, rng=rng)
         B = sp.diags_array(part.weights) @ part.indicator()
         graph = sp.block_array([[None, B], [B.T, None]], format="csr")
         vertices = np.concatenate([part.weights, np.full(part.s, part.weights.mean())])

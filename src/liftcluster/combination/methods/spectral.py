@@ -12,11 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import ThreadpoolController
 
-from ..._util.memory import check_pairs
 from ..._util.threads import one_blas_thread
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
-from .tuples import fill_empty
+from .tuples import LabelTuples, fill_empty
 
 _DENSE = 400  # vertices up to which a dense matrix is faster than iterations
 _GUARDS = 8  # more vectors than asked for: the last ones converge slowly
@@ -28,17 +27,20 @@ _ROUNDING = 1e-6  # of 1 − λ, so that rounding is not a gap
 _SMALL = 200_000  # numbers up to which threads of k-means mostly wait for each other
 
 
-def transfer_cut(B: Sparse, weights: FloatArray, k: int, *, rng: RngLike = None) -> IntArray:
-    r"""Normalised cut of a bipartite graph into k parts, by an eigenproblem of its smaller side.
+def transfer_cut(
+    tuples: LabelTuples, k: int, reliability: FloatArray | None = None, *, rng: RngLike = None
+) -> IntArray:
+    r"""Normalised cut of the graph of tuples and clusters, by an eigenproblem of the clusters.
 
     .. math:: A = B^T W D^{-1} B, \quad d = A 1, \quad
               d^{-1/2} A \, d^{-1/2} U = U Λ, \quad Y = D^{-1} B \, d^{-1/2} U
 
-    with D the row sums of B, W the weights of its rows and U the eigenvectors of the k largest
-    eigenvalues; the rows of Y are scaled to unit length and clustered by weighted k-means.
+    with B = H diag(u) the (t, s) edges between the tuples and their clusters, u the reliability of
+    the clusters (one by default), D the row sums of B, W the weights of the tuples and U the
+    eigenvectors of the k largest eigenvalues; the rows of Y are scaled to unit length and clustered
+    by weighted k-means.
 
-    B are (t, s) non-negative edges between points and clusters. Returns the (t,) part of each
-    point, from 0 to k - 1, none empty; k is at most t.
+    Returns the (t,) part of each tuple, from 0 to k - 1, none empty; k is at most t.
 
     References
     ----------
@@ -46,35 +48,39 @@ def transfer_cut(B: Sparse, weights: FloatArray, k: int, *, rng: RngLike = None)
 
     Examples
     --------
-    >>> B = sp.csr_array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]])
-    >>> parts = transfer_cut(B, np.ones(3), 2, rng=0)
+    >>> from liftcluster import Partition
+    >>> labels = [[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]]
+    >>> tuples = LabelTuples.from_partitions([Partition.from_labels(p) for p in labels])
+    >>> parts = transfer_cut(tuples, 2, rng=0)[tuples.inverse]
     >>> (parts == parts[0]).tolist()
-    [True, True, False]
+    [True, True, True, False, False, False]
     """
-    A, walk = cluster_affinity(B, weights)
-    return unit_kmeans(walk @ top_eigenvectors(A, k), weights, k, make_rng(rng))
+    u, H = np.ones(tuples.s) if reliability is None else reliability, tuples.indicator()
+    degrees = H @ u
+    A = cluster_affinity(tuples, u, degrees)
+    Y = H @ (u[:, None] * top_eigenvectors(A, k)) * _inverse(degrees)[:, None]
+    return unit_kmeans(Y, tuples.weights, k, make_rng(rng))
 
 
-def factor_cut(F: Sparse, weights: FloatArray, k: int, *, rng: RngLike = None) -> IntArray:
-    r"""Normalised cut of the graph with similarities F Fᵀ, without computing these.
+def factor_cut(tuples: LabelTuples, k: int, *, rng: RngLike = None) -> IntArray:
+    r"""Normalised cut of the graph of tuples with similarities H Hᵀ, without computing these.
 
-    .. math:: d = F F^T w, \quad N = \operatorname{diag}(d)^{-1/2} F, \quad
+    .. math:: d = H H^T w, \quad N = \operatorname{diag}(d)^{-1/2} H, \quad
               N^T W N V = V Λ, \quad Y = N V Λ^{-1/2}
 
     The rows of Y, (t, k) eigenvectors of the normalised similarities, are scaled to unit length and
-    clustered by weighted k-means. F is (t, s) and non-negative.
+    clustered by weighted k-means.
 
     References
     ----------
     Ng, Jordan, Weiss: On spectral clustering (NIPS 2001).
     """
-    degrees = np.asarray(F @ (F.T @ weights)).ravel()
-    check_pairs(F.shape[1], F.shape[1])
-    N = sp.csr_array(sp.diags_array(np.sqrt(_inverse(degrees))) @ F)
-    values, V = np.linalg.eigh((N.T @ (sp.diags_array(weights) @ N)).toarray())
+    H, w = tuples.indicator(), tuples.weights
+    inverse = _inverse(H @ (H.T @ w))
+    values, V = np.linalg.eigh(tuples.overlaps(w * inverse))
     top = slice(None, -min(k, len(values)) - 1, -1)
-    Y = N @ (V[:, top] * np.sqrt(_inverse(np.maximum(values[top], 0))))
-    return unit_kmeans(Y, weights, k, make_rng(rng))
+    Y = H @ (V[:, top] * np.sqrt(_inverse(np.maximum(values[top], 0))))
+    return unit_kmeans(np.sqrt(inverse)[:, None] * Y, w, k, make_rng(rng))
 
 
 def normalised_cut(A: FloatArray, weights: FloatArray, k: int, *, rng: RngLike = None) -> IntArray:
@@ -82,11 +88,9 @@ def normalised_cut(A: FloatArray, weights: FloatArray, k: int, *, rng: RngLike =
     return unit_kmeans(top_eigenvectors(A, k), weights, k, make_rng(rng))
 
 
-def cluster_affinity(B: Sparse, weights: FloatArray) -> tuple[FloatArray, Sparse]:
-    """(s, s) affinities BᵀWD⁻¹B of the clusters, and the (t, s) transitions D⁻¹B."""
-    check_pairs(B.shape[1], B.shape[1])
-    walk = sp.csr_array(sp.diags_array(_inverse(np.asarray(B.sum(axis=1)).ravel())) @ B)
-    return (B.T @ (sp.diags_array(weights) @ walk)).toarray(), walk
+def cluster_affinity(tuples: LabelTuples, u: FloatArray, degrees: FloatArray) -> FloatArray:
+    """(s, s) affinities BᵀWD⁻¹B of the clusters, with B = H diag(u) and its row sums D."""
+    return u[:, None] * tuples.overlaps(tuples.weights * _inverse(degrees)) * u
 
 
 def relative_eigengaps(values: FloatArray) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations_with_replacement
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ from ..._util.memory import check_memory, check_pairs
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
 from ..._util.warning import warn
+from ...partitions.counting import code_type, count_pairs
 from ...partitions.partition import Partition
 
 # Tuples in average linkage: the matrix of similarities takes half a gigabyte, linkage seconds.
@@ -136,11 +138,27 @@ class LabelTuples:
             (np.ones(int(indptr[-1])), columns[inside], indptr), shape=(self.t, self.s)
         )
 
-    def overlaps(self) -> FloatArray:
-        """(s, s) weight of the intersection of every two clusters, Hᵀ W H."""
-        H = self.indicator()
-        check_pairs(H.shape[1], H.shape[1])
-        return np.asarray((H.T @ (sp.diags_array(self.weights) @ H)).toarray())
+    def overlaps(self, weights: FloatArray | None = None) -> FloatArray:
+        """(s, s) weight of the intersection of every two clusters, Hᵀ W H.
+
+        ``weights`` are others of the tuples. Partition by partition, in O(t m²) time: a sparse
+        product takes ten times as long.
+        """
+        check_pairs(self.s, self.s)
+        weights = self.weights if weights is None else weights
+        columns = [
+            np.ascontiguousarray(codes, code_type(k))
+            for codes, k in zip(self.codes.T, self.sizes, strict=True)
+        ]
+        ends = np.cumsum(self.sizes)
+        clusters = [slice(end - k, end) for end, k in zip(ends, self.sizes, strict=True)]
+        shared = np.empty((self.s, self.s))
+        for i, j in combinations_with_replacement(range(self.m), 2):
+            shape = int(self.sizes[i]) + 1, int(self.sizes[j]) + 1
+            table = count_pairs(columns[i], columns[j], shape, weights)[1:, 1:]
+            shared[clusters[i], clusters[j]] = table
+            shared[clusters[j], clusters[i]] = table.T
+        return shared
 
 
 @dataclass(frozen=True, eq=False)
