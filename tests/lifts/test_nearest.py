@@ -42,6 +42,24 @@ def test_nearest_places_are_those_of_sorted_distances(seed, n, p, d, k, copies, 
 
 
 @needs_kernels
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("length", [1.0, 1e-15, 1e-30])
+def test_points_far_away_leave_the_nearest_places(dtype, length):
+    """Beyond the numbers of single precision, in units of places that are close to each other."""
+    rng = np.random.default_rng(0)
+    places = length * rng.standard_normal((300, 4))
+    X = length * rng.standard_normal((40, 4))
+    X[:5, 0] = [1e8, -1e10, 1e12, 1e15, -1e18]
+    X[5:10, 1] = length * X[:5, 0]
+    X, places = X.astype(dtype), places.astype(dtype)
+    distances, near = NearestPlaces(places, 7)(X)
+    expected = cdist(X.astype(np.float64), places.astype(np.float64))
+    sorted_ = np.sort(expected, axis=1)[:, :7]
+    np.testing.assert_allclose(distances, sorted_, rtol=1e-6)  # of squares in double precision
+    np.testing.assert_allclose(np.take_along_axis(expected, near, axis=1), sorted_, rtol=1e-6)
+
+
+@needs_kernels
 def test_nearest_places_check_their_arguments():
     X, places = np.zeros((4, 2)), np.zeros((3, 2))
     values, at, squares = np.zeros((4, 3), np.float32), np.zeros((4, 2), np.int32), np.zeros((4, 2))

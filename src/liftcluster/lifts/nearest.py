@@ -15,6 +15,8 @@ _SHARE = 4  # at most a quarter of the coordinates are axes
 _SAMPLE = 128  # places by which the number of axes is chosen
 _COST = 12  # of a coordinate in a difference; in a matrix product it is 1
 _ROUNDING = 2e-5  # of squared lengths in single precision
+_LEAST_UNIT = 1e-30  # of coordinates: its inverse is a number in single precision
+_FARTHEST = 1e15  # coordinate in these units, whose square is one, too
 _LEAST = 0.02  # residual length below which too many digits are lost
 
 
@@ -36,7 +38,7 @@ class NearestPlaces:
         self.places, self.k = np.ascontiguousarray(places), k
         # Products lose digits far from the origin.
         self._centre = places.mean(axis=0, dtype=np.float64).astype(places.dtype)
-        self._unit = float(np.abs(places - self._centre).max()) or 1.0
+        self._unit = max(float(np.abs(places - self._centre).max()), _LEAST_UNIT)
         with one_blas_thread():
             self._products = _cheapest_products(self._single(places), k)
 
@@ -71,9 +73,16 @@ class NearestPlaces:
         )
 
     def _single(self, X: Array) -> Array:
-        """Points around the centre in units of the largest coordinate of a place, as float32."""
+        """Points around the centre in units of the largest coordinate of a place, as float32.
+
+        Those far away are moved to the sides of a box around the places, which makes no distance
+        larger.
+        """
         U = X - self._centre
-        return np.multiply(U, U.dtype.type(1 / self._unit), dtype=np.float32, casting="same_kind")
+        side = min(_FARTHEST * self._unit, float(np.finfo(U.dtype).max))
+        np.clip(U, -side, side, out=U)
+        U *= U.dtype.type(1 / self._unit)
+        return U.astype(np.float32, copy=False)
 
 
 class _Products:

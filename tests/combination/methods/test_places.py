@@ -498,6 +498,19 @@ def test_unit_of_length_does_not_matter(method, scale, dtype, shift):
     assert adjusted_rand_score(truth, found.labels) == 1
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("length", [1.0, 1e-20])
+@pytest.mark.parametrize("place", [1e30, -1e38])
+def test_a_constant_column_far_away_does_not_matter(place, length, dtype):
+    """Squares of such a column overflow, and its size says nothing of that of the others."""
+    rng = np.random.default_rng(0)
+    X, truth = separated_blobs(rng, 60, 2, k=3)
+    constant = np.full(len(X), place if dtype == np.float32 else place**8)
+    Z = np.column_stack([length * X, constant]).astype(dtype)
+    found = lc.NeighbourCut(3, random_state=0).fit_predict(Z)
+    assert adjusted_rand_score(truth, found) == 1
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.uint8, np.longdouble])
 @pytest.mark.parametrize("method", BOTH)
 @WORSE

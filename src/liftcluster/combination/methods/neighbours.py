@@ -150,7 +150,7 @@ def has_coordinates(kernel: Kernel | None) -> bool:
 
 
 def coordinates(X: Points, *, device: bool = False) -> Any:
-    """Points in units in which squares neither overflow nor underflow.
+    """Points in units, and around one of them, so that squares neither overflow nor underflow.
 
     In main memory, or on their device where that can compute with them and is asked for.
     """
@@ -162,7 +162,10 @@ def coordinates(X: Points, *, device: bool = False) -> Any:
     largest, safe = float(max(xp.max(points), -xp.min(points))), _SAFE[points.dtype.itemsize]
     if largest == 0 or 1 / safe < largest < safe:
         return points
-    return points / largest
+    half = 0.5 if largest > 1 else 1.0  # differences of large coordinates may overflow
+    points = points * half - points[:1, :] * half
+    extent = float(xp.max(xp.abs(points)))
+    return points / extent if extent else points
 
 
 def _distinct_rows(points: Array) -> tuple[IntArray, IntArray]:
