@@ -319,6 +319,16 @@ def test_the_extent_of_the_points_is_computed_once_for_all_random_regions(monkey
     assert len(calls) == 3  # once for each sample
 
 
+@pytest.mark.parametrize("block_bytes", [1, 2**20])  # 16 points at a time, and all
+def test_regions_are_those_of_the_nearest_drawn_points(block_bytes, monkeypatch):
+    monkeypatch.setattr(structureless, "_BLOCK_BYTES", block_bytes)
+    X = np.random.default_rng(0).integers(0, 9, (100, 2))  # many are equally near
+    drawn = [np.array(rows) for rows in ([5], [7, 90, 40, 3], [99, 0, 50])]
+    for rows, labels in zip(drawn, structureless.regions_around(X, drawn), strict=True):
+        squares = ((X[:, None] - X[rows]) ** 2).sum(axis=2)  # exact integers
+        np.testing.assert_array_equal(labels, squares.argmin(axis=1))
+
+
 def test_the_reference_among_the_runs_is_named():
     X, which = blobs(80)
     runs = {"two": which % 2, "four": which, "again": which}

@@ -281,7 +281,7 @@ def _by_runs(
     partition = check_reference(partition, n)
     if not others:
         raise ValueError("one run alone has no stability; give at least two, or a reference")
-    found = [_as_replicate(p) for p in others.values()]
+    found = [Replicate.of_all_points(p.labels, p.k) for p in others.values()]
     with progress_bar("stability", len(found), show=progress) as advance:
         outcome = assess(
             lift, points, partition.labels, partition.k, found, partition.weights, advance
@@ -334,11 +334,6 @@ def _choose_reference(
         return as_partition(reference), named, None
     others = {name: p for name, p in named.items() if name != reference}
     return named[reference], others, reference
-
-
-def _as_replicate(partition: Partition) -> Replicate:
-    n, codes = partition.n, partition.labels
-    return Replicate(np.ones(n), codes, np.ones(n, dtype=bool), partition.k)
 
 
 def check_reference(partition: Partition, n: int) -> Partition:

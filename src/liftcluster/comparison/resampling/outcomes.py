@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from ..._util.arrays import add_up
+from ..._util.arrays import add_up, constant_array
 from ..._util.typing import Array, FloatArray, IntArray, Points
 from ...lifts.base import Lift
 from ...partitions.partition import Partition
@@ -72,7 +72,7 @@ def assess(
     advance: Callable[[int], None] = lambda steps: None,
 ) -> Outcome:
     """Compare replicates with the reference, each on the points that the replicate has."""
-    weights = np.ones(len(codes)) if weights is None else weights
+    weights = constant_array(1.0, len(codes)) if weights is None else weights
     tally = Tally(codes, k)
     remaining = iter(found)
     while batch := tuple(islice(remaining, _BATCH)):
@@ -80,7 +80,7 @@ def assess(
             batch, _lift_batch(lift, X, codes, k, batch, weights), strict=True
         ):
             shared = np.where(replicate.counts > 0, replicate.codes, -2)
-            overlap = _overlap(codes, shared, k, replicate.k, weights * replicate.counts)
+            overlap = _overlap(codes, shared, k, replicate.k, replicate.times(weights))
             tally.add(match(reference, other), overlap, replicate.codes, replicate.known)
             advance(1)
     return tally.finish()
@@ -96,21 +96,21 @@ def _lift_batch(
 ) -> Iterator[tuple[Lifted, Lifted]]:
     """The reference and the replicate, lifted with the weights of each replicate's points."""
     names = tuple(range(max(k, *(r.k for r in batch))))
+    counts = batch[0].counts
+    same = all(r.counts is counts or np.array_equal(r.counts, counts) for r in batch)
     parts: dict[Hashable, Partition] = {}
     for i, r in enumerate(batch):
-        w = weights * r.counts
+        w = parts[0].weights if same and i else r.times(weights)
         inside = r.counts > 0
-        parts[2 * i] = Partition(np.where(inside, codes, -1), names[:k], w)
+        if not (same and i):  # all replicates of the same points have one reference
+            parts[2 * i] = Partition(np.where(inside, codes, -1), names[:k], w)
         parts[2 * i + 1] = Partition(np.where(inside, r.codes, -1), names[: r.k], w)
-    if all(np.array_equal(r.counts, batch[0].counts) for r in batch):
-        for i in range(1, len(batch)):
-            del parts[2 * i]  # the same reference
     some = {i: p for i, p in parts.items() if p.k}
     sums = lift.sums(X, Stack(some))
     starts = np.cumsum([0] + [p.k for p in some.values()])
     rows = {i: sums[a:b] for i, a, b in zip(some, starts[:-1], starts[1:], strict=True)}
-    for i, r in enumerate(batch):
-        total = float((weights * r.counts).sum())
+    for i in range(len(batch)):
+        total = float(parts[2 * i + 1].weights.sum())
         first = 2 * i if 2 * i in parts else 0
         yield (
             as_lifted(rows[first], parts[first], total),

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
+from ..._util.arrays import constant_array, is_constant
 from ..._util.typing import Array, FloatArray, IntArray, Points
 from ...kernels.summary import n_points, take_rows
 from ...partitions.labels import DEFAULT_NOISE, encode_labels
@@ -47,6 +48,17 @@ class Replicate(NamedTuple):
     codes: IntArray
     known: Array
     k: int
+
+    @classmethod
+    def of_all_points(cls, codes: IntArray, k: int) -> Replicate:
+        """A clustering of the points themselves."""
+        n = len(codes)
+        return cls(constant_array(1.0, n), codes, np.ones(n, dtype=bool), k)
+
+    def times(self, weights: FloatArray) -> FloatArray:
+        """Weights of the points in the resample; the same array if each point is there once."""
+        once = is_constant(self.counts) and bool(self.counts[:1] == 1)
+        return weights if once else weights * self.counts
 
 
 def as_fit(source: Any) -> Fit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import repeat
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..measures.lifted import lift_emd_matrix
 from .matching import Lifted, match
 from .outcomes import Outcome, Tally, assess
 from .replicates import Replicate
-from .structureless import random_regions
+from .structureless import draw_centres, random_regions, regions_around
 
 _NULL_RUNS = 20
 
@@ -57,10 +57,9 @@ def null_of_runs(
     lift: Lift, X: Points, partition: Partition, sizes: list[int], rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Stability of the whole and of each cluster if the runs were random regions."""
-    ones = np.ones(partition.n)
     numbers = np.resize(np.maximum(sizes, 1), _NULL_RUNS)
     regions = random_regions(X, numbers, rng)
-    found = (Replicate(ones, codes, ones > 0, k) for k, codes in zip(numbers, regions, strict=True))
+    found = (Replicate.of_all_points(*pair) for pair in zip(regions, numbers, strict=True))
     outcome = assess(lift, X, partition.labels, partition.k, found, partition.weights)
     return outcome.whole, np.nan_to_num(outcome.means)
 
@@ -86,15 +85,14 @@ def assess_samples(
         lifted = _lift_sample(lift, Y, other)
         nearest: IntArray = np.asarray(from_device(lift.assign(X, _unit(lifted.sums))))
         tally.add(match(reference, lifted), None, nearest, everywhere)
-    regions = [random_regions(Y, repeat(other.k), rng) for Y, other in samples]
-    for number in range(_NULL_RUNS if with_null else 0):
-        i = number % len(samples)
-        found = match(
-            reference, _lift_sample(lift, samples[i][0], Partition.from_labels(next(regions[i])))
-        )
-        null.add(found, None, np.full(partition.n, -1), ~everywhere)
     if not with_null:
         return tally.finish(), np.empty(0), np.zeros(partition.k)
+    turns = list(islice(cycle(samples), _NULL_RUNS))
+    drawn = [draw_centres(n_points(Y), other.k, rng) for Y, other in turns]
+    for i, (Y, _) in enumerate(samples[:_NULL_RUNS]):
+        for labels in regions_around(Y, drawn[i :: len(samples)]):
+            found = match(reference, _lift_sample(lift, Y, Partition.from_labels(labels)))
+            null.add(found, None, np.full(partition.n, -1), ~everywhere)
     by_chance = null.finish()
     return tally.finish(), by_chance.whole, np.nan_to_num(by_chance.means)
 
