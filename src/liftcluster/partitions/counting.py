@@ -12,7 +12,7 @@ from .._util.typing import Array, FloatArray, IntArray
 
 _BLOCK = 2**16  # labels that NumPy counts at a time: their codes stay in cache
 _MOST_CELLS = 2**31 - 1  # of a table for compiled code
-_MOST_GROUPS = 2**16  # different labels, beyond which sorting them is as fast
+_MOST_GROUPS = 2**16  # different items, beyond which sorting them is as fast
 
 _compiled = load_extension(f"{__package__}._counting")
 
@@ -58,17 +58,18 @@ def encode_range(labels: IntArray, low: int, size: int, shift: int) -> tuple[Int
     return codes, counts
 
 
-def group_labels(labels: Array) -> tuple[IntArray, Array] | None:
-    """Codes of the labels and the labels of the codes, not sorted; equal labels may have several.
+def group_equal(items: Array) -> tuple[IntArray, IntArray] | None:
+    """Codes of equal items by first appearance, and the first item of each code.
 
-    None where sorting all labels is as fast, and without compiled code.
+    Items are equal if their bytes are. None where sorting all of them is as fast, and without
+    compiled code.
     """
-    if _compiled is None or not labels.nbytes or labels.dtype.hasobject:
+    if _compiled is None or not items.nbytes or items.dtype.hasobject:
         return None
-    items, codes = np.ascontiguousarray(labels), np.empty(len(labels), dtype=np.int32)
-    firsts = np.empty(min(len(labels), _MOST_GROUPS), dtype=np.int64)
+    items, codes = np.ascontiguousarray(items), np.empty(len(items), dtype=np.int32)
+    firsts = np.empty(min(len(items), _MOST_GROUPS), dtype=np.int64)
     found = _compiled.group(items.view(np.uint8), items.itemsize, codes, firsts)
-    return None if found < 0 else (codes, labels[firsts[:found]])
+    return None if found < 0 else (codes, firsts[:found])
 
 
 def translate(codes: IntArray, table: Array) -> IntArray:

@@ -13,7 +13,7 @@ from .._util.arrays import check_is_array_like, to_numpy
 from .._util.typing import Array, FloatArray, IntArray, Sparse
 from .._util.validation import as_numbers
 from .._util.warning import warn
-from .counting import Encoding, encode_range, group_labels, translate
+from .counting import Encoding, encode_range, group_equal, translate
 
 DEFAULT_NOISE = (-1, None, math.nan)
 _DEFAULT_NAMES = [-1]  # the same without missing labels, which always mean noise
@@ -114,12 +114,12 @@ def _factorise(labels: Array) -> Factors:
         low, high = int(labels.min()), int(labels.max())
         if high - low < _DENSE_RANGE:
             return labels, low, range(low, high + 1)
-    grouped, values = group_labels(labels) or (None, labels)
-    values, order = np.unique(values, return_inverse=True)
+    codes, firsts = group_equal(labels) or (None, slice(None))
+    values, order = np.unique(labels[firsts], return_inverse=True)
     names = [plain_name(value) for value in values]
-    if grouped is None:
+    if codes is None:
         return order, 0, names
-    return translate(grouped, np.append(order, -1).astype(grouped.dtype)), 0, names
+    return translate(codes, np.append(order, -1).astype(codes.dtype)), 0, names
 
 
 def _factorise_objects(labels: Array) -> Factors:

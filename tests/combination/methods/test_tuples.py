@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from liftcluster import Partition
-from liftcluster.combination.methods.tuples import LabelTuples, Profiles, fill_empty, gather
+from liftcluster.combination.methods.tuples import (
+    LabelTuples,
+    Profiles,
+    by_first_appearance,
+    fill_empty,
+    gather,
+)
 from support import oracles_consensus as oracle
 from support.label_cases import label_arrays, tuples_of
 
@@ -33,6 +39,18 @@ def test_many_partitions_have_tuples_that_no_integer_can_number():
     tuples = tuples_of(labels)
     assert tuples.t == 30
     np.testing.assert_array_equal(tuples.codes[tuples.inverse], labels)
+
+
+@pytest.mark.parametrize("different", [0, 1, 50, 2**16, 2**16 + 1])
+def test_items_are_numbered_by_first_appearance(different):
+    """By hashing, and by sorting where there are very many."""
+    values = np.random.default_rng(0).permutation(different) * 2**40 - 5
+    items = np.concatenate([values, values[::-1], values])[::2]  # not contiguous
+    first, codes = by_first_appearance(items)
+    index = {value: i for i, value in enumerate(dict.fromkeys(items.tolist()))}
+    assert codes.tolist() == [index[value] for value in items.tolist()]
+    assert (np.diff(first) > 0).all()
+    assert codes[first].tolist() == list(range(len(index)))
 
 
 def test_dense_and_sparse_products_of_tuples_are_equal(monkeypatch):

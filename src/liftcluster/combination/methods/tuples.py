@@ -16,7 +16,7 @@ from ..._util.memory import check_memory, check_pairs
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
 from ..._util.warning import warn
-from ...partitions.counting import code_type, count_pairs
+from ...partitions.counting import code_type, count_pairs, encode_range, group_equal, translate
 from ...partitions.partition import Partition
 
 # Tuples in average linkage: the matrix of similarities takes half a gigabyte, linkage seconds.
@@ -73,20 +73,22 @@ class LabelTuples:
         """
         partitions = list(partitions)
         _check_same_points(partitions)
-        columns = [_used_codes(p.labels) for p in partitions]
-        keys, size = np.zeros(partitions[0].n, dtype=np.int64), 1
-        for column in columns:
-            k = int(column.max()) + 2
-            if size > _MOST_KEYS // k:
-                keys = np.unique(keys, return_inverse=True)[1]
-                size = int(keys.max()) + 1
-            keys, size = keys * k + column + 1, size * k
+        columns, sizes = zip(*map(_used_codes, partitions), strict=True)
+        keys: IntArray = np.zeros(partitions[0].n, dtype=np.int64)
+        n_keys = 1
+        for column, size in zip(columns, sizes, strict=True):
+            if n_keys > _MOST_KEYS // (size + 1):
+                first, keys = by_first_appearance(keys)
+                n_keys = len(first)
+            keys *= size + 1
+            keys += column
+            n_keys *= size + 1
         first, inverse = by_first_appearance(keys)
         return cls(
-            codes=np.column_stack([column[first] for column in columns]),
+            codes=np.column_stack([column[first].astype(np.int64) - 1 for column in columns]),
             inverse=inverse,
             weights=add_up(partitions[0].weights, inverse, len(first)),
-            sizes=np.array([column.max() + 1 for column in columns]),
+            sizes=np.array(sizes),
         )
 
     def split(self, most: float, weights: FloatArray, rng: RngLike = None) -> LabelTuples:
@@ -327,21 +329,28 @@ def _check_same_points(partitions: list[Partition]) -> None:
             )
 
 
-def _used_codes(labels: IntArray) -> IntArray:
-    """Labels renumbered so that every code from zero up is used; -1 stays."""
-    used = np.bincount(labels + 1)[1:] > 0
-    if used.all():
-        return labels.astype(np.int64)
-    return np.append(np.cumsum(used) - 1, -1)[labels]
+def _used_codes(partition: Partition) -> tuple[IntArray, int]:
+    """Clusters renumbered from one so that each has points, with 0 for noise; how many they are."""
+    labels = partition.assignment if partition.is_hard else partition.labels
+    codes, counts = encode_range(labels, -1, partition.k + 1, 0)
+    used = counts > 0
+    used[0] = True
+    numbers = np.cumsum(used) - 1
+    if not used.all():
+        codes = translate(codes, np.append(numbers, -1).astype(codes.dtype))
+    return codes, int(numbers[-1])
 
 
-def by_first_appearance(rows: IntArray) -> tuple[IntArray, IntArray]:
-    """Index of the first entry with each value, ascending, and the number of each entry's value.
+def by_first_appearance(items: IntArray) -> tuple[IntArray, IntArray]:
+    """Index of the first item with each value, ascending, and the number of each item's value.
 
     >>> [x.tolist() for x in by_first_appearance(np.array([7, 3, 7, 5]))]
     [[0, 1, 3], [0, 1, 0, 2]]
     """
-    _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
+    grouped = group_equal(items)
+    if grouped is not None:
+        return grouped[1], grouped[0].astype(np.int64)
+    _, first, inverse = np.unique(items, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(first), dtype=np.int64)
     rank[order] = np.arange(len(first))
