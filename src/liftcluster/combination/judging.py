@@ -220,4 +220,6 @@ def _with_weights_of(partition: Partition, p: Partition) -> Partition:
 
 
 def points_of(p: Partition, rows: IntArray) -> Partition:
-    return Partition(p.assignment[rows], p.names, p.weights[rows])
+    equal = is_constant(p.weights) and len(rows) <= p.n
+    weights = p.weights[: len(rows)] if equal else p.weights[rows]
+    return Partition(p.assignment[rows], p.names, weights)
