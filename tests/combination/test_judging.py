@@ -5,6 +5,7 @@ import inspect
 import pickle
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -172,6 +173,29 @@ def test_both_of_two_inputs_must_be_nearer_to_each_other():
     warn_if_worse(replace(found, _judge=near))
     with pytest.warns(UserWarning, match=FARTHER):
         warn_if_worse(replace(found, _judge=far))
+
+
+def test_leads_of_a_per_cent_or_less_do_not_warn():
+    """Nearly the same distances are no reason to prefer one input to all of them."""
+
+    def judged(by_place, by_labels):
+        """The first input is nearer to the others, at distance one, by these shares."""
+        place, labels = (
+            Distances.of(np.array([[0, 1, 1, d], [1, 0, 2, d], [1, 2, 0, d], [d, d, d, 0]]))
+            for d in (1 / (1 - by_place), 1 / (1 - by_labels))
+        )
+        return SimpleNamespace(
+            method="evidence",
+            inputs=dict.fromkeys("abc"),
+            has_points=True,
+            _distances=place,
+            _label_distances=labels,
+        )
+
+    for shares in ((0.009, 0.5), (0.5, 0.009), (0.009, 0.009)):
+        warn_if_worse(judged(*shares))
+    with pytest.warns(UserWarning, match=f"{FARTHER} 'a' is: 1.0111 against 1.0000 by place"):
+        warn_if_worse(judged(0.011, 0.011))
 
 
 def test_consensus_between_two_inputs_does_not_warn():

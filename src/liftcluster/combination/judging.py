@@ -35,6 +35,7 @@ COMBINED_AT = f"{JUDGED_AT}/{_FINER}"
 _MOST_RIVALS = 30  # inputs that are judged by labels, of many those nearest to the others by place
 _MOST_COUNTED = 3e8  # labels; more of them are counted on a sample of the points
 _ROUNDING = 1e-6  # a larger distance between equal partitions is not rounding
+_SLIGHT = 0.01  # share of the distance to the inputs by which nobody would prefer one of them
 
 
 class Distances(NamedTuple):
@@ -75,6 +76,11 @@ class Distances(NamedTuple):
         differences[np.arange(len(self.rows)), self.rows] = np.nan
         known = np.isfinite(differences)
         return np.where(known, differences, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+
+    def relative_leads(self) -> FloatArray:
+        """(r,) the same as shares of the mean distance of the consensus; 0 where it is rounding."""
+        leads = self.leads()
+        return np.where(np.abs(leads) > _ROUNDING, leads / max(self.mean, _ROUNDING), 0.0)
 
 
 def judging_lifting(lift: Lift | None, lifting: Lifting) -> Callable[[], Lifting] | None:
@@ -168,16 +174,17 @@ def warn_if_worse(found: Consensus) -> None:
     if found.method == "medoid" or len(found.inputs) == 1:
         return
     by_labels = found._label_distances
-    if by_labels is None or by_labels.leads().max() <= _ROUNDING:  # None from a Representation
+    # None from a Representation.
+    if by_labels is None or by_labels.relative_leads().max() <= _SLIGHT:
         return
     judged: tuple[Distances, ...] = (by_labels,)
     if found.has_points and (by_place := found._distances) is not None:
         judged = (by_place, by_labels)
-    every = [dict(zip(D.rows.tolist(), D.leads().tolist(), strict=True)) for D in judged]
+    every = [dict(zip(D.rows.tolist(), D.relative_leads().tolist(), strict=True)) for D in judged]
     leads = {i: min(own[i] for own in every) for i in every[-1]}
     best = max(leads, key=leads.__getitem__)
     decisive = min(leads.values()) if len(found.inputs) == 2 else leads[best]
-    if decisive > _ROUNDING:
+    if decisive > _SLIGHT:
         _warn(list(found.inputs)[best], best, judged)
 
 
