@@ -19,7 +19,8 @@ from ..kernels.kernel import KernelLike
 from ..lifts.choice import Lifting, LiftLike
 from ..partitions.partition import Partition, as_partitions
 from ..partitions.stack import Stack
-from .features import at_most_n_features, cluster_sums, kmeans, point_features
+from .features import at_most_n_features, cluster_sums, point_features
+from .methods.kmeans import kmeans
 from .methods.tuples import by_first_appearance
 
 _STRENGTHS = (0.5, 1.0)  # share of the given clusterings that is removed from the features
@@ -341,7 +342,7 @@ def _candidates(
     found: dict[bytes, IntArray] = {}
     for view in _views(Z, given):
         for width in {_MOST_DIRECTIONS, k - 1}:
-            codes = kmeans(view[:, :width], k, rng, n_init=_N_INIT)
+            codes = kmeans(view[:, :width], k, _N_INIT, rng)
             codes = by_first_appearance(codes)[1].astype(np.int64)
             found.setdefault(codes.tobytes(), codes)
     return list(found.values())

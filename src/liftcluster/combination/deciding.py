@@ -26,6 +26,7 @@ from .evaluation import unanimous
 from .grouping import group_clusters
 from .judging import points_of
 from .methods.evidence import lwgp
+from .methods.kmeans import kmeans
 from .methods.neighbours import PlaceGraph, coordinates, has_coordinates
 from .methods.places import Places
 from .methods.registry import METHODS, Task
@@ -179,7 +180,7 @@ def _decide(
     a[_SUMS] = sample.agreement(_by_vectors(rep, sample.X, centres))
     a["lwgp"] = _agreement_of_labels(sample, k, rng)
     if with_kmeans:
-        a[_COMPACT] = sample.agreement(_by_kmeans(sample.X, k, rng))
+        a[_COMPACT] = sample.agreement(kmeans(coordinates(sample.X), k, _STARTS, rng))
     method, reason = _choose(a, places.eigengap, places.smoothness)
     decision = Decision(method, reason, a, places.eigengap, places.smoothness)
     return Decided(decision, places, centres, before)
@@ -292,10 +293,3 @@ def _agreement_of_labels(sample: _Sample, k: int, rng: np.random.Generator) -> f
         labels = lwgp(tuples, k, rng=rng)[tuples.inverse]
         found.append(_Sample(sample.X, one, sample.place).agreement(labels))
     return float(np.mean(found))
-
-
-def _by_kmeans(X: Points, k: int, rng: np.random.Generator) -> IntArray:
-    from sklearn.cluster import KMeans
-
-    model = KMeans(k, n_init=_STARTS, random_state=int(rng.integers(2**31)))
-    return np.asarray(model.fit(coordinates(X)).labels_)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from .._util.typing import Array, FloatArray, RngLike
 from .._util.validation import as_points, make_rng
 from .._util.warning import warn
 from ..partitions.partition import Partition
+from .methods.kmeans import kmeans
 
 _MAX_POINTS = 30_000  # whose pairwise distances fit in memory
 
@@ -56,8 +56,6 @@ def base_partitions(
     """
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import pdist
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
 
     points = _in_safe_units(as_points(X))
     k = check_count(n_clusters, "n_clusters")
@@ -67,16 +65,14 @@ def base_partitions(
     check_choice(kind, ("paper", "kmeans"), "kind")
     rng = make_rng(rng)
 
-    def kmeans(k: int, n_init: int) -> Partition:
-        model = KMeans(k, n_init=n_init, random_state=int(rng.integers(2**31)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # see _warn_if_fewer
-            return Partition.from_labels(model.fit(points).labels_)
+    def by_kmeans(k: int, n_init: int) -> Partition:
+        return Partition.from_labels(kmeans(points, k, n_init, rng))
 
     if kind == "kmeans":
         count = check_count(n_partitions, "n_partitions")
         top = max(k, min(int(np.sqrt(n)), 50))
-        return _warn_if_fewer(k, [kmeans(int(rng.integers(k, top + 1)), 1) for _ in range(count)])
+        sizes = (int(rng.integers(k, top + 1)) for _ in range(count))
+        return _warn_if_fewer(k, [by_kmeans(size, 1) for size in sizes])
     if n > _MAX_POINTS:
         raise ValueError(
             f"linkage needs all pairwise distances, so at most {_MAX_POINTS:,} points, got {n:,}; "
@@ -88,7 +84,7 @@ def base_partitions(
     distances = pdist(points)
     trees = [linkage(distances, how) for how in ("single", "average", "complete", "ward")]
     linked = [Partition.from_labels(fcluster(tree, k, "maxclust")) for tree in trees]
-    return _warn_if_fewer(k, [kmeans(k, 10), *linked])
+    return _warn_if_fewer(k, [by_kmeans(k, 10), *linked])
 
 
 def _in_safe_units(points: Array) -> FloatArray:

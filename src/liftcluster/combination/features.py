@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -70,14 +69,3 @@ def compactness(Z: FloatArray, codes: IntArray, k: int) -> float:
     S = cluster_sums(Z, codes, k)
     sizes = np.bincount(codes, minlength=k)
     return float((np.einsum("ij,ij->i", S, S) / np.maximum(sizes, 1)).sum())
-
-
-def kmeans(Z: FloatArray, k: int, rng: np.random.Generator, *, n_init: int) -> IntArray:
-    """Codes of at most k clusters of the rows of Z: fewer where fewer rows are different."""
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-
-    model = KMeans(k, n_init=n_init, random_state=int(rng.integers(2**31)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than k
-        return np.unique(model.fit(Z).labels_, return_inverse=True)[1]

@@ -13,7 +13,8 @@ from .._util.validation import make_rng
 from ..kernels.kernel import KernelLike
 from ..lifts.choice import Lifting, LiftLike
 from ..partitions.partition import Partition
-from .features import cluster_sums, kmeans, point_features
+from .features import cluster_sums, point_features
+from .methods.kmeans import kmeans
 
 _SAMPLE = 2000  # points from which the unit of beta is estimated
 
@@ -140,7 +141,7 @@ def start(Z: FloatArray, k: int, rng: np.random.Generator) -> tuple[IntArray, fl
     rows = np.arange(len(Z))
     if len(Z) > _SAMPLE:
         rows = np.sort(rng.choice(len(Z), _SAMPLE, replace=False))
-    found = kmeans(Z[rows], k, rng, n_init=1)
+    found = kmeans(Z[rows], k, 1, rng)
     means = cluster_sums(Z[rows], found, found.max() + 1) / np.bincount(found)[:, None]
     squares = np.einsum("ij,ij->i", means, means)
     losses = squares - 2 * Z @ means.T  # ‖φ(x) − mean‖², but for ‖φ(x)‖²

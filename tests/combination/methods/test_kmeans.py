@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from liftcluster.combination.methods.kmeans import _step, gram_kmeans
+from liftcluster.combination.methods.kmeans import _libraries, _step, gram_kmeans, kmeans
 
 
 def literal_centres(V, w, codes, k):
@@ -18,6 +20,34 @@ def literal_centres(V, w, codes, k):
 def cost(V, w, codes):
     k = codes.max() + 1
     return w @ cdist(V, literal_centres(V, w, codes, k), "sqeuclidean")[np.arange(len(V)), codes]
+
+
+def test_k_means_of_few_different_rows_numbers_its_clusters_consecutively():
+    Y = np.array([[5.0], [0.0], [9.0]])[[0, 1, 1, 2, 0, 2]]
+    codes = kmeans(Y, 5, 2, np.random.default_rng(0))
+    assert sorted(set(codes.tolist())) == [0, 1, 2]
+    assert (codes[:, None] == codes).tolist() == (Y == Y.T).tolist()
+
+
+def test_k_means_of_few_numbers_uses_one_thread(monkeypatch):
+    """More of them wait for each other, on a busy machine for seconds."""
+    used = []
+
+    def threads():
+        return [library["num_threads"] for library in threadpool_info()]
+
+    class Recorder(KMeans):
+        def fit(self, Y, sample_weight=None):
+            used.extend(threads())
+            return super().fit(Y, sample_weight=sample_weight)
+
+    monkeypatch.setattr("sklearn.cluster.KMeans", Recorder)
+    _libraries.cache_clear()  # other tests may have loaded more libraries since
+    with threadpool_limits(2):
+        before = threads()
+        kmeans(np.eye(50), 3, 1, np.random.default_rng(0))
+        assert threads() == before
+    assert set(used) == {1}
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 5))

@@ -5,16 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import ThreadpoolController
 
 from ..._util.threads import one_blas_thread
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
+from .kmeans import kmeans
 from .tuples import LabelTuples, fill_empty
 
 _DENSE = 400  # vertices up to which a dense matrix is faster than iterations
@@ -24,7 +23,6 @@ _CONVERGED = 1e-7  # as LOBPCG mostly leaves the first vectors, since it waits f
 _ROUNDS, _DEGREE = 12, 20  # of polynomials, before LOBPCG
 _MOST_GROWTH = 18  # logarithm of the growth of a vector, which must leave digits of the others
 _ROUNDING = 1e-6  # of 1 − λ, so that rounding is not a gap
-_SMALL = 200_000  # numbers up to which threads of k-means mostly wait for each other
 
 
 def transfer_cut(
@@ -220,23 +218,7 @@ def unit_rows(Y: FloatArray) -> FloatArray:
 
 def unit_kmeans(Y: FloatArray, weights: FloatArray, k: int, rng: np.random.Generator) -> IntArray:
     """k non-empty clusters of weighted vectors by their directions."""
-    from sklearn.cluster import KMeans  # slow to import
-    from sklearn.exceptions import ConvergenceWarning
-
-    Y = unit_rows(Y)
-    kmeans = KMeans(k, n_init=10, random_state=int(rng.integers(2**31)))
-    threads = 1 if Y.size <= _SMALL else None
-    with warnings.catch_warnings(), _libraries().limit(limits=threads, user_api="openmp"):
-        # Fewer than k distinct rows: different tuples may have equal eigenvector entries.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        codes = kmeans.fit(Y, sample_weight=weights).labels_
-    return fill_empty(codes, weights, k)
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Libraries with threads, with those of scikit-learn, which are loaded by now."""
-    return ThreadpoolController()  # takes as long as k-means of few vectors
+    return fill_empty(kmeans(unit_rows(Y), k, 10, rng, weights), weights, k)
 
 
 def _inverse(x: FloatArray) -> FloatArray:
