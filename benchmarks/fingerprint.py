@@ -42,6 +42,9 @@ def answers():
     yield "bandwidth", np.array([lc.bandwidth(X)])
     test = lc.significance(labels[0], labels[1], few, n_permutations=20, rng=1)
     yield "significance", test.null
+    wide, labels = rng.standard_normal((1500, 100)), parts[0][:1500]
+    rep = lc.represent(wide, labels, lift="exact")
+    yield "scores exact", rep.lift.scores(wide, rep.vectors)
 
 
 def main() -> None:

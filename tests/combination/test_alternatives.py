@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
 
 import liftcluster as lc
-from liftcluster.combination.alternatives import _views, upper_envelope
+from liftcluster.combination.alternatives import _directions, _views, upper_envelope
 from liftcluster.combination.features import at_most_n_features, compactness
 
 
@@ -188,3 +189,12 @@ def test_negative_trade_off_has_no_clustering():
     found = lc.alternative([[0.0], [1.0], [5.0]], [0, 0, 1], 2, rng=0)
     with pytest.raises(ValueError, match="must not be negative"):
         found.at(-1)
+
+
+def test_threads_change_no_bit_of_the_directions():
+    A = np.random.default_rng(0).normal(size=(400, 200))
+    G, found = A.T @ A, []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            found.append(_directions(G))
+    np.testing.assert_array_equal(*found)

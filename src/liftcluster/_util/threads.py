@@ -21,6 +21,7 @@ Answer = TypeVar("Answer")
 _RUNS = 16
 _SHORTEST_RUN, _LONGEST_RUN = 1024, 32768
 _MULTIPLE = 256  # rows that the native kernels process at a time
+_FEW_NUMBERS = 2_000_000
 
 
 def runs(n: int) -> list[slice]:
@@ -113,6 +114,21 @@ _here = threading.local()
 def one_blas_thread() -> AbstractContextManager[None]:
     """A context in which matrix products and factorisations are reproducible to the last bit."""
     return _limit
+
+
+def threads_for(size: int) -> AbstractContextManager[object]:
+    """A context in which libraries use one thread for so few numbers, to be entered after imports.
+
+    Several threads that take turns at small work finish little sooner, and on a busy machine much
+    later: at each step they wait until all of them have a core.
+    """
+    return _loaded_libraries().limit(limits=1 if size <= _FEW_NUMBERS else None)
+
+
+@cache
+def _loaded_libraries() -> ThreadpoolController:
+    """Libraries with threads, with OpenMP of scikit-learn, which is loaded by now."""
+    return ThreadpoolController()  # takes as long as k-means of few vectors
 
 
 def _allowed_by_libraries() -> list[int]:

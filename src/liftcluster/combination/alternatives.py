@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 
 from .._util.checks import check_count, check_positive, checked_keywords
 from .._util.html import paragraph, table
+from .._util.threads import one_blas_thread
 from .._util.typing import BandwidthLike, FloatArray, IntArray, Points, RngLike, Sparse
 from .._util.validation import check_same_length, make_rng
 from ..comparison.transport import emd
@@ -371,4 +372,5 @@ def _views(Z: FloatArray, given: list[Partition]) -> Iterator[FloatArray]:
 
 def _directions(G: FloatArray) -> FloatArray:
     """(ρ, r) leading eigenvectors of a Gram matrix, at most 50."""
-    return np.linalg.eigh((G + G.T) / 2)[1][:, ::-1][:, :_MOST_DIRECTIONS]
+    with one_blas_thread():  # more of them wait for each other, and change the last bits
+        return np.linalg.eigh((G + G.T) / 2)[1][:, ::-1][:, :_MOST_DIRECTIONS]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,7 @@ from ._gpu.device import device_sums, row_blocks_on
 from .base import FeatureLift
 
 _BLOCK = 512  # rows and columns of the kernel matrix held at a time
+_BLOCK_BYTES = 8 * _BLOCK**2
 _DEVICE_BLOCK = 4096  # the same on a device
 _FEW_FEATURES = 8  # dimensions up to which differences are as fast as a matrix product
 _FEW_CLUSTERS = 32  # for which products of dense matrices are faster than those of sparse ones
@@ -35,6 +36,8 @@ _USE_VALID = "use a valid kernel, or add a constant to its diagonal"
 _EPS = float(np.finfo(np.float64).eps)
 _CSR_PARTS = ("data", "indices", "indptr")
 
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
 KernelBlocks = Callable[[slice, slice], list[Array]]
 
 
@@ -75,7 +78,7 @@ class SpanLift(FeatureLift):
         return self.kernel.points(X)
 
     def features(self, X: Points) -> Array:
-        sums = kernel_sums(self.kernel, X, self.anchors, self.memberships)
+        sums = kernel_sums(self.kernel, X, self.anchors, self.clusters)
         return sums @ (send(self.coefficients, X) if on_device(X) else self.coefficients)
 
     def describe(self) -> str:
@@ -115,7 +118,7 @@ def fit_span_lifts(
         D = shape.distances(X[rows], X[columns], kernels)
         return [kernel.of_distances(D, unit) for kernel in kernels]
 
-    grams = _grams(blocks, X, clusters, len(kernels))
+    grams = _grams(blocks, X, clusters, kernels)
     with one_blas_thread():
         factors = [gram_factor(G) for G in grams]
     return [
@@ -191,7 +194,7 @@ def _cluster_gram(kernel: Kernel, X: Points, R: Any) -> FloatArray:
         return [kernel(Y if rows == columns else X[rows], Y)]
 
     blocks = _single_precision_blocks(kernel, X) or kernel_block
-    return _grams(blocks, X, R, 1, threads=isinstance(kernel, ShiftInvariant))[0]
+    return _grams(blocks, X, R, [kernel])[0]
 
 
 def _single_precision_blocks(kernel: Kernel, X: Points) -> KernelBlocks | None:
@@ -224,15 +227,14 @@ def _single_precision_blocks(kernel: Kernel, X: Points) -> KernelBlocks | None:
 
 
 def _grams(
-    blocks_of: KernelBlocks, X: Points, R: Rows, count: int, threads: bool = False
+    blocks_of: KernelBlocks, X: Points, R: Rows, kernels: Sequence[Kernel]
 ) -> list[FloatArray]:
     """Rᵀ κ(X, X) R of several kernels, from the blocks on and above the diagonal."""
     s = R.shape[1]
-    check_pairs(s, s, 3 + count)
-    grams = [np.zeros((s, s)) for _ in range(count)]
-    blocks = list(row_blocks(len(X), _BLOCK, block_bytes=8 * _BLOCK**2))
-    read = R.dense_rows if s <= _FEW_CLUSTERS else R.rows
-    memberships: list[Any] = [read(rows) for rows in blocks]
+    check_pairs(s, s, 3 + len(kernels))
+    grams = [np.zeros((s, s)) for _ in kernels]
+    blocks = list(row_blocks(len(X), _BLOCK, block_bytes=_BLOCK_BYTES))
+    memberships = _memberships(R, blocks)
     # Of many clusters a block of points has few, and only their rows and columns change.
     many = s > _BLOCK
     own = [np.unique(M.indices) for M in memberships] if many else []
@@ -243,13 +245,12 @@ def _grams(
     def parts(pair: tuple[int, int]) -> list[FloatArray]:
         i, j = pair
         # In float64, so that errors of κ count only where two clusters differ.
-        kernels = (K.astype(np.float64, copy=False) for K in blocks_of(blocks[i], blocks[j]))
+        each = (K.astype(np.float64, copy=False) for K in blocks_of(blocks[i], blocks[j]))
         # Kernel matrices are symmetric, and a transposed one would be copied.
-        return [sums[i] @ (sums[j] @ (K if i == j else K.T)).T for K in kernels]
+        return [sums[i] @ (sums[j] @ (K if i == j else K.T)).T for K in each]
 
     pairs = [(i, j) for i in range(len(blocks)) for j in range(i, len(blocks))]
-    found = map_in_order(parts, pairs, uses_blas=True) if threads else map(parts, pairs)
-    for (i, j), products in zip(pairs, found, strict=True):
+    for (i, j), products in zip(pairs, _map(parts, pairs, kernels[0]), strict=True):
         for G, P in zip(grams, products, strict=True):
             if many:
                 G[np.ix_(own[i], own[j])] += P if i == j else 2 * P  # G is made symmetric below
@@ -292,12 +293,31 @@ def kernel_sums(kernel: Kernel, X: Points, Y: Points, R: Any) -> FloatArray:
         ids = kernel.ids(np.concatenate([Y, X]))
         shared = _sum_equal_points(ids[: len(Y)], R, size=int(ids.max()) + 1)
         return np.asarray(shared[ids[len(Y) :], :].toarray())
+    columns, rows = (list(row_blocks(len(Z), _BLOCK, block_bytes=_BLOCK_BYTES)) for Z in (Y, X))
+    members = [M.T for M in _memberships(R, columns)]
+
+    def of_block(block: slice) -> FloatArray:
+        U = X[block]
+        products = (M @ kernel(U, Y[c]).T for M, c in zip(members, columns, strict=True))
+        return np.asarray(sum(products)).T
+
     sums = np.zeros((len(X), R.shape[1]))
-    for columns in row_blocks(len(Y), _BLOCK, block_bytes=8 * _BLOCK**2):
-        block = R.rows(columns).T
-        for rows in row_blocks(len(X), _BLOCK, block_bytes=8 * _BLOCK**2):
-            sums[rows] += (block @ kernel(X[rows], Y[columns]).T).T
+    for block, part in zip(rows, _map(of_block, rows, kernel), strict=True):
+        sums[block] = part
     return sums
+
+
+def _memberships(R: Rows, blocks: list[slice]) -> list[Any]:
+    """Blocks of rows, dense for few clusters."""
+    read = R.dense_rows if R.shape[1] <= _FEW_CLUSTERS else R.rows
+    return [read(rows) for rows in blocks]
+
+
+def _map(function: Callable[[Item], Answer], items: list[Item], kernel: Kernel) -> Iterable[Answer]:
+    """On all threads, but for a function of the user, who may not expect that."""
+    if isinstance(kernel, ShiftInvariant):
+        return map_in_order(function, items, uses_blas=True)
+    return map(function, items)
 
 
 def _sum_equal_points(ids: Array, R: Rows, size: int | None = None) -> Sparse:

@@ -10,7 +10,8 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from liftcluster.combination.methods.kmeans import _libraries, _step, gram_kmeans, kmeans
+from liftcluster._util.threads import _loaded_libraries
+from liftcluster.combination.methods.kmeans import _step, gram_kmeans, kmeans
 
 
 def literal_centres(V, w, codes, k):
@@ -42,7 +43,7 @@ def test_k_means_of_few_numbers_uses_one_thread(monkeypatch):
             return super().fit(Y, sample_weight=sample_weight)
 
     monkeypatch.setattr("sklearn.cluster.KMeans", Recorder)
-    _libraries.cache_clear()  # other tests may have loaded more libraries since
+    _loaded_libraries.cache_clear()  # other tests may have loaded more libraries since
     with threadpool_limits(2):
         before = threads()
         kmeans(np.eye(50), 3, 1, np.random.default_rng(0))

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from functools import cache
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import ThreadpoolController
 
 from ..._util.arrays import add_up
+from ..._util.threads import threads_for
 from ..._util.typing import Array, FloatArray, IntArray
 
-_SMALL = 2_000_000  # numbers up to which threads mostly wait for each other
 _MOST_STEPS = 300
 _ROUNDING = 1e-14  # relative to the largest squared length
 
@@ -21,26 +19,16 @@ _ROUNDING = 1e-14  # relative to the largest squared length
 def kmeans(
     Y: Array, k: int, n_init: int, rng: np.random.Generator, weights: FloatArray | None = None
 ) -> IntArray:
-    """Codes of the clusters of the rows of Y: fewer than k where fewer rows are different.
-
-    By one thread where there are few numbers: with more of them on a busy machine, each of hundreds
-    of small steps waits until all have a core.
-    """
+    """Codes of the clusters of the rows of Y: fewer than k where fewer rows are different."""
     from sklearn.cluster import KMeans  # slow to import
     from sklearn.exceptions import ConvergenceWarning
 
     model = KMeans(k, n_init=n_init, random_state=int(rng.integers(2**31)))
-    with warnings.catch_warnings(), _libraries().limit(limits=1 if Y.size <= _SMALL else None):
+    with warnings.catch_warnings(), threads_for(Y.size):
         warnings.simplefilter("ignore", ConvergenceWarning)
         labels = model.fit(Y, sample_weight=weights).labels_
     used = np.bincount(labels, minlength=k) > 0
     return (np.cumsum(used) - 1)[labels]
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Libraries with threads, with those of scikit-learn, which are loaded by now."""
-    return ThreadpoolController()  # takes as long as k-means of few vectors
 
 
 def gram_kmeans(

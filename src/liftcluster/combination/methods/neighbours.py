@@ -20,7 +20,7 @@ from ..._util.arrays import (
     to_numpy,
     without_gradients,
 )
-from ..._util.threads import map_in_order
+from ..._util.threads import map_in_order, threads_for
 from ..._util.typing import Array, FloatArray, IntArray, Points, Sparse
 from ...kernels.kernel import CallableKernel, Discrete, Precomputed
 from ...kernels.shift_invariant import Kernel
@@ -199,7 +199,8 @@ def _search(places: Points, kernel: Kernel | None, n: int, n_neighbours: int) ->
     def find(block: Array, K: int) -> tuple[FloatArray, IntArray]:
         if not are_few and len(block) >= len(places) and can_use_kernels(block):
             return compiled()(block, K)
-        return index.kneighbors(block - centre, n_neighbors=K)
+        with threads_for(places.size):
+            return index.kneighbors(block - centre, n_neighbors=K)
 
     return find
 
