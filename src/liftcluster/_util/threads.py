@@ -116,13 +116,24 @@ def one_blas_thread() -> AbstractContextManager[None]:
     return _limit
 
 
-def threads_for(size: int) -> AbstractContextManager[object]:
-    """A context in which libraries use one thread for so few numbers, to be entered after imports.
+def blas_threads_for(size: int) -> AbstractContextManager[None]:
+    """A context in which BLAS uses one thread for matrices of so few numbers.
 
     Several threads that take turns at small work finish little sooner, and on a busy machine much
     later: at each step they wait until all of them have a core.
     """
-    return _loaded_libraries().limit(limits=1 if size <= _FEW_NUMBERS else None)
+    return _limit if size <= _FEW_NUMBERS else nullcontext()
+
+
+@contextmanager
+def threads_for(size: int) -> Iterator[None]:
+    """The same for functions of scikit-learn, which use OpenMP, too; after they are imported."""
+    if size > _FEW_NUMBERS:
+        yield
+        return
+    # Limits of OpenMP are those of one thread of Python, those of BLAS of the whole process.
+    with _limit, _loaded_libraries().limit(limits=1, user_api="openmp"):
+        yield
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._util.checks import check_choice, check_count, check_positive
+from .._util.threads import blas_threads_for
 from .._util.typing import Array, FloatArray, IntArray
 from ..kernels.kernel import kernel_from_state
 from ..kernels.shift_invariant import ShiftInvariant
@@ -220,6 +221,7 @@ def _draw_exactly(
 
 def _orthonormal_rows(size: int, d: int, rng: np.random.Generator) -> FloatArray:
     """Rows of a uniformly distributed orthogonal matrix."""
-    Q, R = np.linalg.qr(rng.standard_normal((d, size)))
+    with blas_threads_for(d * size):
+        Q, R = np.linalg.qr(rng.standard_normal((d, size)))
     # Without the signs Q is not uniform: LAPACK fixes those of R's diagonal in its own way.
     return np.asarray((Q * np.sign(np.diag(R))).T)

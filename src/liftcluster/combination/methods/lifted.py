@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist, pdist
 
 from ..._util.arrays import add_up
 from ..._util.checks import check_choice, check_count
+from ..._util.threads import blas_threads_for
 from ..._util.typing import FloatArray, IntArray, RngLike
 from ...lifts.exact import gram_factor
 from ...representation.representation import Representation
@@ -52,7 +53,8 @@ def lift_km(rep: Representation, k: int, *, n_init: int = 20, rng: np.random.Gen
     Raman, Phillips, Venkatasubramanian (SDM 2011), section 5, Algorithm 1.
     """
     starts = [weighted_ward(rep.vectors, rep.masses, k)] if rep.s <= _WARD_UP_TO else []
-    G = rep.inner_products()
+    with blas_threads_for(rep.sums.size):
+        G = rep.inner_products()
     starts += gram_kmeans(G, rep.masses, k, check_count(n_init, "n_init"), rng)
     # Groups that several starts find are improved once.
     different = {by_first_appearance(codes)[1].tobytes(): codes for codes in starts}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..._util.threads import one_blas_thread
+from ..._util.threads import blas_threads_for, one_blas_thread
 from ..._util.typing import FloatArray, IntArray, RngLike, Sparse
 from ..._util.validation import make_rng
 from .kmeans import kmeans
@@ -75,7 +74,9 @@ def factor_cut(tuples: LabelTuples, k: int, *, rng: RngLike = None) -> IntArray:
     """
     H, w = tuples.indicator(), tuples.weights
     inverse = _inverse(H @ (H.T @ w))
-    values, V = np.linalg.eigh(tuples.overlaps(w * inverse))
+    A = tuples.overlaps(w * inverse)
+    with blas_threads_for(A.size):
+        values, V = np.linalg.eigh(A)
     top = slice(None, -min(k, len(values)) - 1, -1)
     Y = H @ (V[:, top] * np.sqrt(_inverse(np.maximum(values[top], 0))))
     return unit_kmeans(np.sqrt(inverse)[:, None] * Y, w, k, make_rng(rng))
@@ -107,8 +108,7 @@ def relative_eigengaps(values: FloatArray) -> FloatArray:
 def top_eigenvectors(A: FloatArray, k: int) -> FloatArray:
     """(s, k) eigenvectors of the random walk d⁻¹ A on a graph, for its k largest eigenvalues."""
     scale = np.sqrt(_inverse(A.sum(axis=1)))
-    # Threads only delay eigenvectors of few vertices.
-    with one_blas_thread() if len(A) <= _DENSE else nullcontext():
+    with blas_threads_for(A.size):
         _, U = np.linalg.eigh(scale[:, None] * A * scale)  # eigenvalues ascend
     return np.asarray(scale[:, None] * U[:, : -min(k, len(A)) - 1 : -1])
 
