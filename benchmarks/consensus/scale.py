@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import adjusted_rand_score
 
 import liftcluster as lc
+from liftcluster.lifts._native import kernels as loaded_kernels
 
 from ..labelled import mnist
 from ..timing import best_times, machine, peak_memory
@@ -31,7 +33,9 @@ RUNS = [
 ]
 K = 10
 IN_UNITS = [("mnist", 10), ("million", 5)]
-TIMED = ("lift_km", "lift_hac", "lift_places", "evidence", "lwgp", "mcla")
+TIMED = ("auto", "lift_km", "lift_hac", "lift_places", "evidence", "lwgp", "mcla")
+PLAIN = ("plain lwgp", "plain mcla")
+BLAS = {"avx512": "SkylakeX", "avx2": "Haswell"}  # what OpenBLAS calls them
 
 
 def measure_all(folder: Path) -> Iterator[str]:
@@ -50,25 +54,37 @@ def measure_all(folder: Path) -> Iterator[str]:
     yield "|---|--:|---|--:|--:|--:|--:|--:|"
     for points, method, m in RUNS:
         if method in lc.METHODS:
-            yield _in_new_process(points, method, m, folder)
+            yield _in_new_process("whole", points, method, str(m), folder)
 
 
-def in_units(folder: Path, repeats: int = 3) -> Iterator[str]:
+def in_units(folder: Path) -> Iterator[str]:
     """Markdown table: whole calls in units of one product of the points with 500 landmarks.
 
-    The baselines of lwgp and mcla are the same in plain SciPy.
+    By each instruction set of this processor, in our kernels and in OpenBLAS. The baselines of
+    lwgp and mcla are the same in plain SciPy.
     """
     yield machine()
     yield ""
-    yield "| points | inputs | unit, s | " + " | ".join(TIMED) + " | plain lwgp | plain mcla |"
-    yield "|---|" + "--:|" * (len(TIMED) + 4)
+    yield f"| points | inputs | processor | unit, s | {' | '.join((*TIMED, *PLAIN))} |"
+    yield "|---|--:|---|" + "--:|" * (1 + len(TIMED) + len(PLAIN))
+    kernels = loaded_kernels()
+    here = kernels.instruction_sets() if kernels else []
     for points, m in IN_UNITS:
-        X = POINTS[points](folder)[0].astype(np.float32)
-        inputs = [MiniBatchKMeans(K, n_init=1, random_state=s).fit(X).labels_ for s in range(m)]
-        seconds = best_times(_jobs(X, inputs), repeats)
-        unit = seconds.pop("unit")
-        cells = [f"{t / unit:.1f} ({t:.2f} s)" for t in seconds.values()]
-        yield f"| {X.shape[0]:,} × {X.shape[1]} | {m} | {unit:.2f} | {' | '.join(cells)} |"
+        for name, code in BLAS.items():
+            if name in here:
+                chosen = {"LIFTCLUSTER_NATIVE": name, "OPENBLAS_CORETYPE": code}
+                yield _in_new_process("units", points, name, str(m), folder, **chosen)
+
+
+def measure_in_units(points: str, name: str, m: int, folder: Path, repeats: int = 3) -> str:
+    """A line of the table, by what this process has loaded."""
+    X = POINTS[points](folder)[0].astype(np.float32)
+    inputs = [MiniBatchKMeans(K, n_init=1, random_state=s).fit(X).labels_ for s in range(m)]
+    seconds = best_times(_jobs(X, inputs), repeats)
+    unit = seconds.pop("unit")
+    cells = [f"{t / unit:.1f} ({t:.2f} s)" for t in seconds.values()]
+    size = f"{X.shape[0]:,} × {X.shape[1]} | {m}"
+    return f"| {size} | {name} | {unit:.2f} | {' | '.join(cells)} |"
 
 
 def _jobs(X: np.ndarray, inputs: list[np.ndarray]) -> dict[str, Callable[[], object]]:
@@ -82,11 +98,12 @@ def _jobs(X: np.ndarray, inputs: list[np.ndarray]) -> dict[str, Callable[[], obj
     }
 
 
-def _in_new_process(points: str, method: str, m: int, folder: Path) -> str:
-    """The line of a method, or the last line of its error."""
-    arguments = [points, method, str(m), str(folder)]
+def _in_new_process(*arguments: str | Path, **environment: str) -> str:
+    """A line of a table, or the last line of its error."""
     command = [sys.executable, "-m", "benchmarks.consensus.scale", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, **environment}
+    )
     output = done.stdout if done.returncode == 0 else done.stderr
     return output.strip().splitlines()[-1]
 
@@ -128,4 +145,6 @@ POINTS = {"mnist": _images, "million": _million}
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    print(measure(sys.argv[1], sys.argv[2], int(sys.argv[3]), Path(sys.argv[4])))
+    table, points, name, m, folder = sys.argv[1:]
+    run = {"whole": measure, "units": measure_in_units}[table]
+    print(run(points, name, int(m), Path(folder)))
