@@ -89,9 +89,9 @@ def measure_in_units(points: str, name: str, m: int, folder: Path, repeats: int 
 
 def _jobs(X: np.ndarray, inputs: list[np.ndarray]) -> dict[str, Callable[[], object]]:
     landmarks = np.ascontiguousarray(X[:500].T)
-    starts = range(0, len(X), 10_000)
+    blocks, out = np.array_split(X, len(X) // 10_000), np.empty((10_000, 500), dtype=X.dtype)
     return {
-        "unit": lambda: [X[start : start + 10_000] @ landmarks for start in starts],
+        "unit": lambda: [np.matmul(block, landmarks, out=out) for block in blocks],
         **{name: partial(lc.consensus, inputs, K, X, method=name, rng=0) for name in TIMED},
         "plain lwgp": lambda: plain_lwgp(inputs, K),
         "plain mcla": lambda: plain_mcla(inputs, K),
