@@ -3,6 +3,7 @@
 import pickle
 import re
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -315,3 +316,15 @@ def test_points_are_checked_before_a_method_that_lifts_them_later(bad):
         lc.consensus(noisy_inputs(rng, truth), 4, X, method="lwgp")
     with pytest.raises(ValueError, match="17"):
         lc.consensus(noisy_inputs(rng, truth), 4, X[:17], method="lwgp")
+
+
+@pytest.mark.parametrize("method", ["lift_km", "lwgp"])
+def test_memberships_are_computed_once_and_what_they_came_from_is_dropped(method):
+    rng = np.random.default_rng(0)
+    X, labels = separated_blobs(rng, 60, 2, k=3)
+    found = lc.consensus(noisy_inputs(rng, labels), 3, X, method=method, rng=0)
+    source = weakref.ref(found._memberships)
+    shares = found.memberships
+    assert source() is None
+    assert found.memberships is shares
+    np.testing.assert_allclose(shares.sum(axis=1), 1)

@@ -71,7 +71,7 @@ def combine_vectors(
                 labels, scores = np.searchsorted(used, labels), scores[:, used]
                 sums = None if sums is None else sums[used]
             partition = Partition.from_labels(labels, weights)
-            memberships, centres = shares_of_scores(scores), centres[used]
+            memberships, centres = partial(shares_of_scores, scores), centres[used]
             if sums is not None:
                 sums = sums[np.asarray(partition.names)]
     found = finish(

@@ -68,7 +68,7 @@ class Consensus:
     partition : Partition
         The same as a hard partition.
     memberships : (n, k) array
-        Soft consensus; rows sum to one. Of methods by labels computed when first used.
+        Soft consensus; rows sum to one. Computed when first used.
     confidence : (n,) array
         Share of the inputs that agree with the cluster of a point, for every method alike: those
         whose cluster at that point lies mostly in its consensus cluster, with the largest share
@@ -192,7 +192,9 @@ class Consensus:
                 "memberships of points that are read in blocks are not kept, and margin needs "
                 "them; predict_proba returns those of any points, or writes them to out"
             )
-        return self._memberships() if callable(self._memberships) else self._memberships
+        found = self._memberships() if callable(self._memberships) else self._memberships
+        self.__dict__["_memberships"] = found  # what they were computed from is no longer needed
+        return found
 
     @cached_property
     def _agreement(self) -> Agreement:
@@ -386,13 +388,11 @@ class Consensus:
         if self.is_in_memory:
             own = [self.confidence[self.labels == i] for i in shown]
             columns["confidence"] = [f"{c.mean():.2f}" if len(c) else "" for c in own]
-        columns["made of (share of that cluster)"] = [
-            list_parts(self.composition[i]) for i in shown
-        ]
-        rows = list(zip(*columns.values(), strict=False))
+        made_of = [list_parts(self.composition[i]) for i in shown]
+        columns["made of (share of that cluster)"] = made_of
+        rows = list(zip(*columns.values(), strict=True))
         html = paragraph(repr(self)) + table(tuple(columns), rows)
-        if self.decision is not None:
-            html += paragraph(f"chosen by auto: {self.decision}")
+        html += "" if self.decision is None else paragraph(f"chosen by auto: {self.decision}")
         if more := self.n_clusters - len(shown):
             html += paragraph(f"… and {more} more")
         if self.mean_distance is not None:
