@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .threads import one_blas_thread
+
 Answer = TypeVar("Answer")
 Graph = dict[Any, Any]
 OfChunk = Callable[[Any, dict[str, Any], Any], Answer]  # of what is shared, a chunk, and its own
@@ -265,7 +267,10 @@ def _owners(
 def _compute(tasks: list[Any]) -> tuple[Any, ...]:
     import dask
 
-    return dask.compute(*tasks, traverse=False)
+    # Threads of a scheduler limit BLAS, too, but threadpoolctl obeys one thread of a process only,
+    # mostly the main one, which waits for them here.
+    with one_blas_thread():
+        return dask.compute(*tasks, traverse=False)
 
 
 def _worker_of_each_thread() -> list[str]:
