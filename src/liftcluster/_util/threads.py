@@ -21,7 +21,7 @@ Answer = TypeVar("Answer")
 _RUNS = 16
 _SHORTEST_RUN, _LONGEST_RUN = 1024, 32768
 _MULTIPLE = 256  # rows that the native kernels process at a time
-_FEW_NUMBERS = 2_000_000
+_FEW_NUMBERS = 2_000_000  # in a matrix; threads that share so few mostly wait for each other
 
 
 def runs(n: int) -> list[slice]:

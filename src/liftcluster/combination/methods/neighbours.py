@@ -199,7 +199,7 @@ def _search(places: Points, kernel: Kernel | None, n: int, n_neighbours: int) ->
     def find(block: Array, K: int) -> tuple[FloatArray, IntArray]:
         if not are_few and len(block) >= len(places) and can_use_kernels(block):
             return compiled()(block, K)
-        with threads_for(places.size):
+        with threads_for(block.size):
             return index.kneighbors(block - centre, n_neighbors=K)
 
     return find
