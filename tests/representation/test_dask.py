@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import liftcluster as lc
 from liftcluster._util import dask as _dask
@@ -126,6 +127,25 @@ def test_every_scheduler_gives_identical_sums(client):
             found.append(lc.represent(X, labels, lift=lift).sums)
     for other in found[1:]:
         np.testing.assert_array_equal(other, found[0])
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_chunks_in_this_process_use_one_thread_of_blas(scheduler):
+    """Threads of the scheduler cannot limit it where another thread has done so before."""
+    used = []
+
+    def points(rows):
+        libraries = threadpool_info()
+        used.extend(own["num_threads"] for own in libraries if own["user_api"] == "blas")
+        return points_of(rows)
+
+    numbers = da.arange(3 * ROWS, chunks=ROWS)
+    meta = np.empty((0, 16))
+    X = numbers.map_blocks(points, dtype=float, new_axis=1, chunks=(ROWS, 16), meta=meta)
+    labels = np.arange(3 * ROWS) % K
+    with threadpool_limits(2), dask.config.set(scheduler=scheduler):
+        lc.represent(X, labels, lift=lc.Fourier(50), bandwidth=5.0)
+    assert set(used) == {1}
 
 
 @pytest.mark.long
