@@ -10,10 +10,10 @@ import pytest
 
 import liftcluster as lc
 from liftcluster._util import arrays
-from liftcluster.lifts import trigonometric
 from liftcluster.lifts._gpu import columns, fused, running
 from liftcluster.lifts._gpu.device import memberships_on
 from liftcluster.lifts.structured import draw_structured_lift
+from liftcluster.partitions.on_device import LabelsOnDevice
 from liftcluster.partitions.stack import Stack
 from support.devices import need_triton, on_torch
 
@@ -67,14 +67,15 @@ def some_partitions(rng, n, sizes, noise=()):
 
 
 # Dimensions, features, clusters of each partition, partitions with noise: phases in registers and
-# in memory, columns in one tile of 64, in one of 96 and in several, codes of one and two bytes.
+# in memory (there 64 or 128 at a time), columns in one tile of 64, in one of 96 and in several,
+# codes of one and two bytes.
 CASES = {
     "one axis": (1, lc.Fourier(10), [1], ()),
     "odd": (3, lc.Fourier(129), [5, 3], (1,)),
     "96 columns": (10, lc.Fourier(40), [20, 20, 20, 20, 20], ()),
     "many clusters": (7, lc.Fourier(30), [3, 200], (0,)),
     "structured": (50, lc.Structured(130), [20, 4], ()),
-    "many axes": (150, lc.Structured(128), [5, 2], (0, 1)),
+    "many axes": (150, lc.Structured(200), [5, 2], (0, 1)),
     "dense, many axes": (140, lc.Fourier(70), [2], ()),
 }
 
@@ -175,24 +176,29 @@ def test_scores_and_assignments_agree_with_double_precision(kernels, rng, case):
     assert not running._failed
 
 
-def test_device_begins_with_the_points_before_labels_are_read(fast, rng, monkeypatch):
-    X = rng.normal(size=(700, 3)).astype(np.float32)
-    stack = some_partitions(rng, 700, [3])
-    single, double = lifts(X, lc.Fourier(20), 2.0)
-    order, source = [], fused.FusedFeatures._source
+@pytest.mark.parametrize(
+    ("d", "steps"),
+    [(3, "_halve begin read"), (150, "_halve _multiply begin _multiply read")],
+)
+def test_labels_are_counted_amid_the_work_on_points(fast, rng, monkeypatch, d, steps):
+    X = rng.normal(size=(700, d)).astype(np.float32)
+    labels = rng.integers(0, 3, 700)
+    single, double = lifts(X, lc.Fourier(20), 2.0 * np.sqrt(d))
+    order = []
 
-    def record(self, X, *rest):
-        order.append("points")
-        return source(self, X, *rest)
+    def record(owner, name):
+        function = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *given: order.append(name) or function(*given))
 
-    def memberships(X, R):
-        order.append("labels")
-        return memberships_on(X, R)
-
-    monkeypatch.setattr(fused.FusedFeatures, "_source", record)
-    monkeypatch.setattr(trigonometric, "memberships_on", memberships)
-    np.testing.assert_allclose(single.sums(on_torch(X), stack), double.sums(X, stack), atol=0.1)
-    assert order == ["points", "labels"]
+    record(fused.FusedFeatures, "_halve")
+    record(fused.FusedFeatures, "_multiply")
+    record(LabelsOnDevice, "begin")
+    record(LabelsOnDevice, "read")
+    got = lc.represent(on_torch(X), [on_torch(labels)], lift=single)
+    expected = lc.represent(X, [labels], lift=double)
+    np.testing.assert_allclose(got.sums, expected.sums, atol=0.1)
+    assert " ".join(order).startswith(steps)
+    assert order.count("_halve") == 1
 
 
 @pytest.mark.parametrize("n_clusters", [3, 70, 150])

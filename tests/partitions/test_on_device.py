@@ -104,30 +104,14 @@ def test_labels_that_are_all_noise_are_refused(way):
 
 
 def test_labels_are_read_when_their_clusters_are_needed(way, monkeypatch):
-    read = []
-    wait = on_device.LabelsOnDevice.wait
-    monkeypatch.setattr(on_device.LabelsOnDevice, "wait", lambda own: read.append(1) or wait(own))
+    calls = []
+    read = on_device.LabelsOnDevice.read
+    monkeypatch.setattr(on_device.LabelsOnDevice, "read", lambda own: calls.append(1) or read(own))
     parts = as_partitions([on_torch([0, 1, 1]), on_torch([2, 0, 2])])
     assert [(p.n, p.is_hard, p.total_weight) for p in parts.values()] == [(3, True, 3.0)] * 2
-    assert not read
+    assert not calls
     assert parts[1].names == (0, 2)
-    assert read
-
-
-def test_points_are_begun_before_labels_are_read(monkeypatch):
-    rng = np.random.default_rng(0)
-    X, labels = rng.normal(size=(50, 2)), rng.integers(0, 3, 50)
-    lift = lc.make_lift(X, lift=lc.Fourier(20), bandwidth=1.0, rng=0)
-    events = []
-    points, waits = type(lift.at(on_torch(X))), on_device.LabelsOnDevice
-    for owner, name in ((points, "begin"), (waits, "wait")):
-        original = getattr(owner, name)
-        monkeypatch.setattr(
-            owner, name, lambda own, name=name, f=original: events.append(name) or f(own)
-        )
-    lc.represent(on_torch(X), [on_torch(labels)], lift=lift)
-    assert events[0] == "begin"
-    assert "wait" in events
+    assert calls
 
 
 def test_codes_are_not_copied_to_main_memory_for_sums(monkeypatch):

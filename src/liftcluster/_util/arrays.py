@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -158,24 +158,30 @@ def fetch(array: Any) -> Array:
 
     Transfers from a device to page-locked memory are faster.
     """
-    return fetch_later(array)()
-
-
-def fetch_later(array: Any) -> Callable[[], Array]:
-    """The same in two steps: the transfer begins now, and the returned function waits for it."""
     if not (is_torch_array(array) and array.is_cuda and array.nbytes <= _PAGE_LOCKED):
         found = to_numpy(array)
-        return lambda: found if found.flags.writeable else found.copy()
+        return found if found.flags.writeable else found.copy()
+    there = sys.modules["torch"].empty(array.shape, dtype=array.dtype, pin_memory=True)
+    return np.asarray(there.copy_(array.detach()).numpy())
+
+
+def array_to_fetch(size: int, like: Any) -> tuple[Any, Callable[[], Array]]:
+    """A vector that a device writes to, with the dtype of another, and what waits to read it.
+
+    It is in page-locked memory if possible, so that the device writes and transfers at a time.
+    """
+    if not (is_torch_array(like) and like.is_cuda and size * like.itemsize <= _PAGE_LOCKED):
+        there = like.new_empty(size)
+        return there, partial(fetch, there)
     torch = sys.modules["torch"]
-    there = torch.empty(array.shape, dtype=array.dtype, pin_memory=True)
-    there.copy_(array.detach(), non_blocking=True)
-    arrived = torch.cuda.current_stream(array.device).record_event()
+    here = torch.empty(size, dtype=like.dtype, pin_memory=True)
+    stream = torch.cuda.current_stream(like.device)
 
-    def wait() -> Array:
-        arrived.synchronize()
-        return np.asarray(there.numpy())
+    def read() -> Array:
+        stream.synchronize()
+        return np.asarray(here.numpy())
 
-    return wait
+    return here, read
 
 
 def can_index(array: Any) -> bool:

@@ -183,8 +183,8 @@ class LiftedPoints:
     lift: Lift
     X: Points
 
-    def begin(self) -> None:
-        """Begin with the part of the sums that needs only the points, where a device does it."""
+    def begin(self, R: Rows) -> None:
+        """Begin with the sums, where a device does what needs no clusters meanwhile."""
 
     def sums(self, R: Any) -> FloatArray:
         """``lift.sums`` of the points."""

@@ -351,13 +351,17 @@ def _check_no_other_kernel(
 ) -> None:
     """Refuse a kernel or a bandwidth other than those that a fitted lift has."""
     own = getattr(lift, "kernel", None)
-    conflicts = {"kernel": kernel != own, "bandwidth": not _is_own_bandwidth(own, bandwidth)}
-    for option, conflict in conflicts.items():
-        if option in given and conflict:
-            raise ValueError(
-                f"the lift was made before, with a {option} of its own; leave {option} out, or "
-                "make another lift"
-            )
+    conflicts = [
+        option
+        for option in given
+        if (option == "kernel" and kernel != own)
+        or (option == "bandwidth" and not _is_own_bandwidth(own, bandwidth))
+    ]
+    if conflicts:
+        raise ValueError(
+            f"the lift was made before, with a {conflicts[0]} of its own; leave {conflicts[0]} "
+            "out, or make another lift"
+        )
 
 
 def _is_own_bandwidth(kernel: Any, bandwidth: Any) -> bool:

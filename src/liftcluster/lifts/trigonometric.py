@@ -143,8 +143,8 @@ class TrigonometricLift(FeatureLift):
         return LiftedPoints(self, X)
 
     def device_sums(self, X: Any, R: Any) -> FloatArray:
-        points = _PointsOnDevice(self, X)
-        points.begin()
+        points, R = _PointsOnDevice(self, X), as_rows(R, X.shape[0])
+        points.begin(R)
         return points.sums(R)
 
     def fused_sums(self, X: Points, R: Rows) -> FloatArray | None:
@@ -282,10 +282,10 @@ class _PointsOnDevice(LiftedPoints):
     lift: TrigonometricLift
     _begun: list[Any] = field(default_factory=list, repr=False)  # what the next sums begin with
 
-    def begin(self) -> None:
+    def begin(self, R: Rows) -> None:
         X, lift = self.X, self.lift
         if lift._is_single_on_device():
-            self._begun[:] = [lift._features_on(X, np.float32).begin(X)]
+            self._begun[:] = [lift._features_on(X, np.float32).begin(X, R)]
 
     def sums(self, R: Any) -> FloatArray:
         X, lift = self.X, self.lift

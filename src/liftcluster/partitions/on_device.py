@@ -10,7 +10,7 @@ import numpy as np
 
 from .._util.arrays import (
     constant_array,
-    fetch_later,
+    fetch,
     has_tensor_cores,
     namespace,
     on_device,
@@ -29,16 +29,13 @@ _BLOCK = 4096  # labels of one program
 class LabelsOnDevice:
     """Several labelings of points of equal weight, encoded together on their device.
 
-    The device begins at once. Until names and sizes of clusters are needed it can be given other
-    work; then ``wait`` returns them. ``otherwise`` encodes labels in main memory, where the device
-    cannot.
+    ``otherwise`` encodes labels in main memory, where the device cannot.
     """
 
-    def __init__(self, labels: Any, otherwise: Callable[[Array], Encoding]) -> None:
-        self.n = int(labels.shape[1])
-        can_use_kernel = has_tensor_cores(labels) and _kernel() is not None
-        self._read = _begin_small(labels) if can_use_kernel else lambda: None
-        self._labels, self._otherwise = labels, otherwise  # (m, n)
+    def __init__(self, labels: Sequence[Any], otherwise: Callable[[Array], Encoding]) -> None:
+        self.n = int(labels[0].shape[0])
+        self._labels, self._otherwise = tuple(labels), otherwise
+        self._counted: tuple[Any, IntArray] | None = None
         self._found: list[Encoding] | None = None
 
     @cached_property
@@ -46,20 +43,32 @@ class LabelsOnDevice:
         """(n,) ones, which all labelings share."""
         return constant_array(1.0, self.n)
 
-    def wait(self) -> list[Encoding]:
+    def begin(self) -> None:
+        """Let the device count the labels, where one kernel can; the rest is the host's work."""
+        if self._found is not None or self._counted is not None:
+            return
+        if has_tensor_cores(self._labels[0]) and _kernel() is not None:
+            self._counted = _count_small(self._one_matrix())
+
+    def read(self) -> list[Encoding]:
         """Codes on the device, or in main memory where labels have a large range."""
         if self._found is None:
-            found = self._read() or _encode(self._labels)
+            self.begin()
+            found = None if self._counted is None else _read_small(*self._counted)
             if found is None:
-                found = [self._otherwise(row) for row in to_numpy(self._labels)]
+                L = self._one_matrix()
+                found = _encode(L) or [self._otherwise(row) for row in to_numpy(L)]
             if not all(encoding.names for encoding in found):
                 raise ValueError(
                     f"every one of the {self.n} labels is noise; a partition needs at least one "
                     "cluster"
                 )
             self._found = found
-            del self._labels, self._read  # which take memory
+            self._labels, self._counted = (), None  # which take memory
         return self._found
+
+    def _one_matrix(self) -> Any:
+        return namespace(self._labels[0]).stack(list(self._labels))
 
 
 def encode_on_device(
@@ -68,42 +77,51 @@ def encode_on_device(
     """The encoding of (n,) arrays of integers on one device; None for anything else."""
     if not labels or not on_device(labels[0]):
         return None
-    first, xp = labels[0], namespace(labels[0])
-    kind = type(first), first.dtype, first.shape, first.device
-    if any(type(a) is not kind[0] or (kind[0], a.dtype, a.shape, a.device) != kind for a in labels):
+    first = labels[0]
+    kind, dtype, shape, device = type(first), first.dtype, first.shape, first.device
+    for a in labels[1:]:
+        if type(a) is not kind or a.dtype != dtype or a.shape != shape or a.device != device:
+            return None
+    if len(shape) != 1 or not shape[0] or dtype not in _integers(namespace(first)):
         return None
-    if first.ndim != 1 or not first.shape[0] or not hasattr(xp, "bincount"):
-        return None
-    if first.dtype not in (xp.int8, xp.int16, xp.int32, xp.int64, xp.uint8):
-        return None
-    return LabelsOnDevice(xp.stack(list(labels)), otherwise)
+    return LabelsOnDevice(labels, otherwise)
 
 
-def _begin_small(L: Any) -> Callable[[], list[Encoding] | None]:
-    """Begin to encode by one kernel; the result is None unless labels are from -1 to 125."""
+@cache
+def _integers(xp: Any) -> tuple[Any, ...]:
+    """Types of labels that are encoded on a device; none in a namespace that cannot count."""
+    if not hasattr(xp, "bincount"):
+        return ()
+    return xp.int8, xp.int16, xp.int32, xp.int64, xp.uint8
+
+
+def _count_small(L: Any) -> tuple[Any, IntArray]:
+    """Labels as small integers on the device, and (m, _SMALL) numbers of each from -1 on.
+
+    The last number is of labels that the kernel does not tell apart.
+    """
     xp, (m, n) = namespace(L), L.shape
     codes = L.new_empty((m, n), dtype=xp.int8)
     counts = L.new_zeros((m, _SMALL), dtype=xp.int32)
     grid = (-(-n // _BLOCK), m)
     _kernel()[grid](L, codes, counts, n, VALUES=_SMALL, BLOCK=_BLOCK, num_warps=8)
-    counted = fetch_later(counts)
+    return codes, fetch(counts)
 
-    def read() -> list[Encoding] | None:
-        found = counted()
-        if found[:, -1].any():
-            return None
-        found = found[:, 1:]
-        present = found > 0
-        ks = present.sum(axis=1).tolist()
-        # Labels are codes where none of 0, 1, … is missing.
-        if present.argmin(axis=1).tolist() == ks:
-            names = {k: tuple(range(k)) for k in set(ks)}
-            parts = zip(codes.unbind(), ks, found, strict=True)
-            return [Encoding(own, names[k], count[:k]) for own, k, count in parts]
-        wide = xp.astype(codes, xp.int64)
-        return [_partition(own, 0, count) for own, count in zip(wide, found, strict=True)]
 
-    return read
+def _read_small(codes: Any, counts: IntArray) -> list[Encoding] | None:
+    """The encodings by these numbers; None unless all labels are from -1 to 125."""
+    rows = counts.tolist()  # faster than NumPy for so few numbers
+    if any(row[-1] for row in rows):
+        return None
+    ks = [_SMALL - row.count(0) - bool(row[0]) for row in rows]
+    counts = counts[:, 1:]
+    # Labels are codes where none of 0, 1, … is missing.
+    if ks == [row.index(0, 1) - 1 for row in rows]:
+        names = {k: tuple(range(k)) for k in set(ks)}
+        parts = zip(codes.unbind(), ks, counts, strict=True)
+        return [Encoding(own, names[k], count[:k]) for own, k, count in parts]
+    wide = namespace(codes).astype(codes, namespace(codes).int64)
+    return [_partition(own, 0, count) for own, count in zip(wide, counts, strict=True)]
 
 
 def _encode(L: Any) -> list[Encoding] | None:

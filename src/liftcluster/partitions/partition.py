@@ -82,6 +82,7 @@ class Partition:
     weights: FloatArray = field(repr=False)  # (n,)
 
     # Of a hard partition of points that weigh one, if labels were given on a device.
+    given: ClassVar[Any] = None  # LabelsOnDevice, which are read when they are needed
     device_codes: ClassVar[Any] = None
     encoding: ClassVar[Any] = None  # with the number of points of each cluster
 
@@ -102,9 +103,9 @@ class Partition:
             Labels that mean "in no cluster". NaN, None and masked entries always do.
         """
         plain = weights is None and noise is DEFAULT_NOISE
-        if plain and (begun := encode_on_device([labels], encode_labels)) is not None:
-            begun.wait()
-            return DevicePartition(begun, 0)
+        if plain and (given := encode_on_device([labels], encode_labels)) is not None:
+            given.read()
+            return DevicePartition(given, 0)
         codes, names, counts = encode_labels(labels, noise)
         w = as_weights(weights, len(codes))
         if not names:
@@ -255,15 +256,14 @@ class DevicePartition(Partition):
     main memory when something there needs them.
     """
 
-    _given: LabelsOnDevice
     _number: int
 
     def __init__(self, given: LabelsOnDevice, number: int) -> None:
-        vars(self).update(_given=given, _number=number)
+        vars(self).update(given=given, _number=number, total_weight=float(given.n))
 
     @cached_property
     def encoding(self) -> Encoding:
-        return self._given.wait()[self._number]
+        return self.given.read()[self._number]
 
     @cached_property
     def names(self) -> tuple[Hashable, ...]:
@@ -279,8 +279,8 @@ class DevicePartition(Partition):
         return None if isinstance(codes, np.ndarray) else codes
 
     @property
-    def weights(self) -> FloatArray:
-        return self._given.weights
+    def weights(self) -> Any:
+        return self.given.weights
 
     @cached_property
     def assignment(self) -> IntArray:
@@ -288,7 +288,7 @@ class DevicePartition(Partition):
 
     @property
     def n(self) -> int:
-        return self._given.n
+        return self.given.n
 
     @property
     def k(self) -> int:
@@ -297,10 +297,6 @@ class DevicePartition(Partition):
     @property
     def is_hard(self) -> bool:
         return True
-
-    @property
-    def total_weight(self) -> float:
-        return float(self.n)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Partition, (self.assignment, self.names, np.ones(self.n))

@@ -28,6 +28,9 @@ class MatrixRows:
     def shape(self) -> tuple[int, int]:
         return self.matrix.shape
 
+    def begin(self) -> None:
+        """Begin nothing: the memberships are known."""
+
     def rows(self, rows: slice) -> Sparse:
         every = rows == slice(0, self.shape[0])
         return self.matrix if every else self.matrix[rows, :]
@@ -49,6 +52,11 @@ class Stack:
                 f"partitions of one point set must have the same length, got {sorted(sizes)}; "
                 "use represent_samples for partitions of different point sets"
             )
+
+    def begin(self) -> None:
+        """Let a device begin with labels that it has."""
+        for given in {p.given for p in self.partitions.values()} - {None}:
+            given.begin()
 
     @cached_property
     def shape(self) -> tuple[int, int]:

@@ -39,7 +39,7 @@ def lift_points(
         points[:] = [lift.at(X, keep=keep) for X, _ in samples]
         # Before the number of clusters is read, for which labels must be encoded. Only one sample,
         # since each holds up to a gibibyte on the device.
-        points[0].begin()
+        points[0].begin(samples[0][1])
 
     def sums_of_points() -> FloatArray:
         s, rho = sum(R.shape[1] for _, R in samples), points[0].lift.n_components

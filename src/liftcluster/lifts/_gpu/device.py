@@ -29,6 +29,7 @@ class Members:
     sizes: tuple[int, ...] = ()  # k of each partition
     weights: tuple[Any, ...] = ()  # (n,) in these units; None where all are equal
     counts: Any = None  # (s,) points of each cluster, where known
+    all_weigh_one: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -42,6 +43,16 @@ class Members:
             counts = [*islice(rest, k)]
             found.append(counts.index(max(counts)) if sum(counts) == n else -1)
         return tuple(found)
+
+    @property
+    def code_matrix(self) -> Any:
+        """(m, n) codes; without a copy where they are the rows of one array."""
+        codes, whole, n = self.codes, self.codes[0]._base, self.shape[0]
+        if whole is not None and whole.shape == (len(codes), n) and whole.is_contiguous():
+            rows = enumerate(codes)
+            if all(c._base is whole and c.storage_offset() == i * n for i, c in rows):
+                return whole
+        return namespace(codes[0]).stack(list(codes))
 
     def block(self, rows: slice, Z: Any) -> Any:
         """(b, s) dense memberships of some points, with the dtype and on the device of Z."""
@@ -63,9 +74,7 @@ class Members:
 
     def scale(self, sums: Any) -> FloatArray:
         """Sums in main memory, in the original units of the weights."""
-        if (self.units != 1).any():
-            sums = sums * send(self.units, sums)[:, None]
-        return fetch(sums)
+        return fetch(sums if self.all_weigh_one else sums * send(self.units, sums)[:, None])
 
 
 def memberships_on(X: Any, R: Any) -> Members:
@@ -78,10 +87,11 @@ def memberships_on(X: Any, R: Any) -> Members:
         return Members(R, np.full(R.shape[1], largest or 1.0))
     parts = list(R.partitions.values())
     known = [p.encoding for p in parts]
-    if None not in known:  # all weights are one
+    if None not in known:
         sizes = tuple(len(encoding.names) for encoding in known)
         units, weights = np.ones(sum(sizes)), (None,) * len(parts)
-        return Members(R, units, _codes_on(X, parts), sizes, weights, R.cluster_weights)
+        codes = _codes_on(X, parts)
+        return Members(R, units, codes, sizes, weights, R.cluster_weights, all_weigh_one=True)
     sizes = tuple(p.k for p in parts)
     largest = [float(p.weights[0] if is_constant(p.weights) else p.weights.max()) for p in parts]
     units = np.repeat(largest, sizes)
@@ -95,10 +105,10 @@ def memberships_on(X: Any, R: Any) -> Members:
 
 def _codes_on(X: Any, partitions: list[Partition]) -> tuple[Any, ...]:
     """Codes of the clusters on the device of X, in the smallest integer type."""
-    xp, device, found = namespace(X), X.device, []
+    kind, device, found = type(X), X.device, []
     for p in partitions:
         codes = p.device_codes
-        if codes is None or namespace(codes) is not xp or codes.device != device:
+        if type(codes) is not kind or codes.device != device:
             codes = send(p.assignment.astype(np.min_scalar_type(-1 - p.k)), X)
         found.append(codes)
     return tuple(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ..._util.typing import FloatArray
 from .device import Members, row_blocks_on, row_units
 from .fused import FusedFeatures
 from .running import can_use_kernels_for, try_fused
+
+if TYPE_CHECKING:
+    from ...partitions.stack import Rows
 
 
 class DeviceFeatures:
@@ -98,10 +101,10 @@ class DeviceFeatures:
             T = self.phases(X)
             return xp.concat([xp.cos(T), xp.sin(T)], axis=1)
 
-    def begin(self, X: Any) -> Any:
-        """Begin with the part of the sums that needs no labels, where the kernels have one."""
+    def begin(self, X: Any, R: Rows) -> Any:
+        """Begin with the part of the sums that needs no clusters, where the kernels have one."""
         fused = self._fused
-        return None if fused is None else try_fused(lambda: fused.begin(X))
+        return None if fused is None else try_fused(lambda: fused.begin(X, R))
 
     def sums(self, X: Any, members: Members, begun: Any = None) -> Any:
         """(s, 2M) sums of features times the factor, on the device or in main memory."""

@@ -13,23 +13,23 @@ where the fast ones would be off by more than a tenth of what random features ar
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..._util.arrays import fetch, namespace, send
+from ..._util.arrays import array_to_fetch, namespace, send
 from ..._util.typing import FloatArray
 from .columns import columns_on
 from .running import Unfit, triton_kernels
+from .weights import Weights, make_weights
 
 if TYPE_CHECKING:
+    from ...partitions.stack import Rows
     from .device import Members
 
 _PARTITIONS, _CLUSTERS = 64, 1024  # more are summed in steps: tiles would repeat all features
 _UNITS = 64.0  # of a float16 number in a bandwidth: it holds a thousand of them
-_NARROW = 128  # coordinates whose products with a frequency stay in registers
 _POINTS, _PHASES = 64, 64  # of one step of a kernel
 _ROWS = 256  # labels of one program
 _SCORED, _TILE = 128, 64  # points and vectors of one program
@@ -42,30 +42,6 @@ _FEW = 2**14  # points that are summed precisely in no time
 _ERROR, _TOLERATED = 2e-4, 1e-4
 
 Source = tuple[Any, Any]  # points or products with them, and the extent of the points
-
-
-@dataclass(frozen=True, eq=False)
-class _Weights:
-    """Frequencies as float16 for one precision, and the form of the points that they multiply."""
-
-    matrix: Any  # (n_phases, width)
-    step: int  # columns of a part
-    parts: int
-    low_part: int
-
-    @cached_property
-    def width(self) -> int:
-        return int(self.matrix.shape[1])
-
-    @cached_property
-    def is_narrow(self) -> bool:
-        return self.width <= _NARROW
-
-    @cached_property
-    def columns(self) -> int:
-        """Columns of a part at a time, the smallest power of two that holds the longest."""
-        last = self.width - (self.parts - 1) * self.step
-        return 1 << (max(self.step, last) - 1).bit_length()
 
 
 class _Sums(NamedTuple):
@@ -110,40 +86,36 @@ class FusedFeatures:
         radians = np.zeros(self.padded, dtype=np.float32)
         radians[: self.n_phases] = lengths / _UNITS
         self._radians = send(radians, high)
-        self._weights: dict[bool, _Weights] = {}
+        self._weights: dict[bool, Weights] = {}
         self._columns_for = lru_cache(maxsize=64)(partial(columns_on, high, factor))
 
-    def _weights_for(self, precise: bool) -> _Weights:
+    def _weights_for(self, precise: bool) -> Weights:
         if precise not in self._weights:
-            self._weights[precise] = self._make_weights(precise)
+            made = make_weights(self._directions, self.padded, self._high, precise=precise)
+            self._weights[precise] = made
         return self._weights[precise]
 
-    def _make_weights(self, precise: bool) -> _Weights:
-        """(high | high | low) of the frequencies, for (high | low | high) of the points."""
-        xp, directions = self._xp, send(self._directions, self._high)
-        rounded = directions.to(xp.float16)
-        rest = directions - rounded
-        # Numbers far below the largest lose bits in float16 that float32 would not hold, either.
-        largest = directions.abs().amax(dim=1, keepdim=True)
-        matters = bool((rest.abs() > largest * 2**-24).any())
-        parts = [rounded, *([rounded] if precise else []), *([rest] if matters else [])]
-        step = -(-self.d // 8) * 8
-        width = step * len(parts)
-        if width <= _NARROW:
-            width = max(1 << (width - 1).bit_length(), 16)
-        W = directions.new_zeros((self.padded, width), dtype=xp.float16)
-        for i, part in enumerate(parts):
-            W[: self.n_phases, i * step : i * step + self.d] = part
-        return _Weights(W, step, len(parts), 1 if precise else -1)
+    def begin(self, X: Any, R: Rows) -> Source | None:
+        """The source of fast sums, where all points are likely to be one batch.
 
-    def begin(self, X: Any) -> Source | None:
-        """The source of fast sums, where all points are likely to be one batch."""
-        n, weights = len(X), self._weights_for(False)
-        if not _FEW < n <= _BATCH_BYTES // self._bytes_of_source(weights):
+        What comes after it needs the numbers of clusters. The device counts the labels early in its
+        longest work, so that neither it nor the host waits long for the other.
+        """
+        n, weights = X.shape[0], self._weights_for(False)  # len of an array of torch is slow
+        if not _FEW < n <= _BATCH_BYTES // weights.bytes_of_source:
             return None
         chunk = _chunk(weights, precise=False)
         chunks = -(-n // chunk)
-        return self._source(X, weights, chunks * chunk, chunks, chunk)
+        halves, extent = self._halve(X, weights, chunks * chunk, chunks, chunk)
+        if weights.is_narrow:
+            R.begin()
+            return halves, extent
+        products, early = self._new_products(halves), halves.shape[0] // 4
+        late = halves[early:], weights, products[early:]
+        self._multiply(halves[:early], weights, products[:early])
+        R.begin()
+        self._multiply(*late)
+        return products, extent
 
     def sums(
         self, X: Any, members: Members, begun: Source | None = None
@@ -153,33 +125,30 @@ class FusedFeatures:
         The latter is in bandwidths, infinite if a coordinate is not finite.
         """
         check_memberships(members)
-        n, counts = len(X), members.counts
+        n, counts = X.shape[0], members.counts
         if n > _FEW and _ERROR / math.sqrt(max(counts.min(), 1.0)) < _TOLERATED:
+            wholes = counts * (self._factor**2 * self.n_phases)
             found = self._sums(X, members, precise=False, begun=begun)
             if not math.isfinite(found.largest):
                 return found.sums, found.largest
             # The mean embedding of a cluster is as long as the mean of its features.
-            shares = found.lengths / (counts * self._factor**2 * self.n_phases)
-            least, radius = math.sqrt(shares.min()), math.sqrt(found.squares / n)
+            least, radius = math.sqrt((found.lengths / wholes).min()), math.sqrt(found.squares / n)
             if least and _ERROR * (1 + radius) / least < _TOLERATED:
                 return found.sums, found.largest
         del begun
         found = self._sums(X, members, precise=True)
         return found.sums, found.largest
 
-    def _bytes_of_source(self, weights: _Weights) -> int:
-        """Of one point."""
-        return 2 * weights.width + (0 if weights.is_narrow else 4 * self.padded)
-
     def _sums(
         self, X: Any, members: Members, *, precise: bool, begun: Source | None = None
     ) -> _Sums:
-        xp, kernels, weights, n = self._xp, triton_kernels(), self._weights_for(precise), len(X)
+        xp, kernels, weights = self._xp, triton_kernels(), self._weights_for(precise)
         columns, first, bits, expand = self._columns_for(members.sizes, members.largest)
-        labels = _one_matrix(members.codes)
+        n, labels = X.shape[0], members.code_matrix
+        phases = self._phases_of_program(weights, columns.tile, precise)
         chunk = _chunk(weights, precise)
         width = columns.tiles * columns.tile
-        held = self._bytes_of_source(weights) + 4 * columns.words + 8 * self.padded * width // chunk
+        held = weights.bytes_of_source + 4 * columns.words + 8 * self.padded * width // chunk
         batch = max(_BATCH_BYTES // held // chunk, 1) * chunk
         total, extents = None, []
         for start in range(0, n, batch):
@@ -201,13 +170,13 @@ class FusedFeatures:
                 size,
                 labels.stride(0),
                 chunks,
-                PARTITIONS=len(labels),
+                PARTITIONS=len(members.codes),
                 WORDS=columns.words,
                 CHUNK=chunk,
                 ROWS=_ROWS,
             )
             parts = X.new_empty((chunks, 2 * self.padded, width), dtype=xp.float32)
-            kernels.sum_features[(self.padded // _PHASES * (1 + precise), chunks, columns.tiles)](
+            kernels.sum_features[(self.padded // phases * (1 + precise), chunks, columns.tiles)](
                 source,
                 weights.matrix,
                 self._radians,
@@ -221,7 +190,7 @@ class FusedFeatures:
                 WORDS=columns.words,
                 CHUNK=chunk,
                 POINTS=_POINTS,
-                PHASES=_PHASES,
+                PHASES=phases,
                 num_warps=4,
                 **(_registers(weights, precise) if X.is_cuda else {}),
             )
@@ -235,11 +204,16 @@ class FusedFeatures:
             parts, chunks = total, 1
         return self._finish(parts, chunks, expand, _one(extents))
 
+    def _phases_of_program(self, weights: Weights, tile: int, precise: bool) -> int:
+        """Twice as many where they fit: memberships are read half as often."""
+        fits = not weights.is_narrow and tile == 64 and not precise
+        return 2 * _PHASES if fits and self.padded % (2 * _PHASES) == 0 else _PHASES
+
     def _finish(self, parts: Any, n_parts: int, expand: Any, extent: Any) -> _Sums:
-        """Sums of clusters and the extent of all points, in one transfer."""
+        """Sums of clusters and the extent of all points, at once in main memory."""
         s, width = expand.shape
         size, blocks = s * 2 * self.n_phases, 2 * self.padded // _FINISHED
-        out = expand.new_empty(size + 2 + s * blocks)
+        out, read = array_to_fetch(size + 2 + s * blocks, expand)
         clusters = 64 if s <= 64 else 128
         triton_kernels().finish_sums[(blocks + 1, -(-s // clusters))](
             parts,
@@ -247,7 +221,7 @@ class FusedFeatures:
             extent,
             out,
             n_parts,
-            len(extent),
+            extent.shape[0],
             s,
             self.n_phases,
             self.padded,
@@ -256,24 +230,32 @@ class FusedFeatures:
             PARTS=8,
             PHASES=_FINISHED,
             CLUSTERS=clusters,
-            EXTENTS=1024,
+            EXTENTS=4096,
             num_warps=8,
         )
-        found = fetch(out)
+        found = read()
         largest, squares = found[size : size + 2].tolist()
         lengths = found[size + 2 :].reshape(blocks, s).sum(axis=0)
         return _Sums(found[:size].reshape(s, -1), largest, squares, lengths)
 
     def _source(
-        self, X: Any, weights: _Weights, rows: int, chunks: int = 1, chunk: int = 64
+        self, X: Any, weights: Weights, rows: int, chunks: int = 1, chunk: int = 64
     ) -> Source:
-        """The points as float16, or in many dimensions their products with the frequencies.
+        """The points as float16; in many dimensions their products with the frequencies."""
+        halves, extent = self._halve(X, weights, rows, chunks, chunk)
+        if weights.is_narrow:
+            return halves, extent
+        products = self._new_products(halves)
+        self._multiply(halves, weights, products)
+        return products, extent
 
-        They are spread over chunks; one chunk leaves them in order.
-        """
+    def _halve(
+        self, X: Any, weights: Weights, rows: int, chunks: int, chunk: int
+    ) -> tuple[Any, Any]:
+        """The points as float16, spread over chunks; one chunk leaves them in order."""
         xp, X = self._xp, X.contiguous()
         halves = X.new_empty((rows, weights.width), dtype=xp.float16)
-        at_once = min(max(2048 // weights.columns, 1), 64)  # which divides the rows
+        at_once = min(max(1024 // weights.columns, 1), 64)  # which divides the rows
         extent = X.new_empty((rows // at_once, 2), dtype=xp.float32)
         triton_kernels().halve_points[(rows // at_once,)](
             X,
@@ -281,7 +263,7 @@ class FusedFeatures:
             self._low,
             halves,
             extent,
-            len(X),
+            X.shape[0],
             self.d,
             self._scale,
             1 / _UNITS,
@@ -293,12 +275,19 @@ class FusedFeatures:
             CHUNK=chunk,
             ROWS=at_once,
             COLUMNS=weights.columns,
+            num_warps=2,
         )
-        if weights.is_narrow:
-            return halves, extent
-        if X.is_cuda:
-            return xp.mm(halves, weights.matrix.T, out_dtype=xp.float32), extent
-        return halves.float() @ weights.matrix.float().T, extent
+        return halves, extent
+
+    def _new_products(self, halves: Any) -> Any:
+        return halves.new_empty((halves.shape[0], self.padded), dtype=self._xp.float32)
+
+    def _multiply(self, halves: Any, weights: Weights, out: Any) -> None:
+        """Products with the frequencies, in float32."""
+        if halves.is_cuda:
+            self._xp.mm(halves, weights.transposed, out_dtype=self._xp.float32, out=out)
+        else:
+            self._xp.matmul(halves.float(), weights.transposed.float(), out=out)
 
     def scores(self, X: Any, V: FloatArray, units: FloatArray) -> tuple[Any, float]:
         """(n, k) precise inner products with vectors of 2M numbers, and the largest coordinate.
@@ -318,7 +307,7 @@ class FusedFeatures:
         self, X: Any, V: FloatArray, units: FloatArray, *, precise: bool, best: bool
     ) -> tuple[Any, float]:
         xp, kernels, weights = self._xp, triton_kernels(), self._weights_for(precise)
-        n, k = len(X), len(V)
+        n, k = X.shape[0], len(V)
         tile = min(max(1 << (k - 1).bit_length(), 16), _TILE)
         width = -(-k // tile) * tile
         pairs = send(V, X).view(k, 2, -1).permute(1, 2, 0)
@@ -326,7 +315,7 @@ class FusedFeatures:
         vectors[0, :, : self.n_phases, :k] = pairs
         vectors[1, :, : self.n_phases, :k] = pairs - vectors[0, :, : self.n_phases, :k]
         sent_units = send(np.pad(units, (0, width - k)).astype(np.float32), X)
-        held = self._bytes_of_source(weights) + 4 * width
+        held = weights.bytes_of_source + 4 * width
         batch = max(_BATCH_BYTES // held // _SCORED, 1) * _SCORED
         found, extents = [], []
         for start in range(0, n, batch):
@@ -365,25 +354,15 @@ def check_memberships(members: Members) -> None:
         raise Unfit
 
 
-def _chunk(weights: _Weights, precise: bool) -> int:
+def _chunk(weights: Weights, precise: bool) -> int:
     """Number of points that are summed in float32."""
     return _PRECISE_CHUNK if precise or not weights.is_narrow else _FAST_CHUNK
 
 
-def _registers(weights: _Weights, precise: bool) -> dict[str, int]:
+def _registers(weights: Weights, precise: bool) -> dict[str, int]:
     """Room for three programs on a multiprocessor, where the numbers of one fit."""
     fits = weights.is_narrow and weights.width <= 64 and not precise
     return {"maxnreg": 168} if fits else {}
-
-
-def _one_matrix(codes: tuple[Any, ...]) -> Any:
-    """(m, n) codes; without a copy where they are the rows of one array."""
-    whole, n = codes[0]._base, len(codes[0])
-    if whole is not None and whole.shape == (len(codes), n) and whole.is_contiguous():
-        rows = enumerate(codes)
-        if all(c._base is whole and c.storage_offset() == i * n for i, c in rows):
-            return whole
-    return namespace(codes[0]).stack(list(codes))
 
 
 def _joined(extents: list[Any]) -> Any:
