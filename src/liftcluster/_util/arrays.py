@@ -168,7 +168,7 @@ def fetch(array: Any) -> Array:
 def array_to_fetch(size: int, like: Any) -> tuple[Any, Callable[[], Array]]:
     """A vector that a device writes to, with the dtype of another, and what waits to read it.
 
-    It is in page-locked memory if possible, so that the device writes and transfers at a time.
+    It is in page-locked main memory if possible: then a kernel transfers while it computes.
     """
     if not (is_torch_array(like) and like.is_cuda and size * like.itemsize <= _PAGE_LOCKED):
         there = like.new_empty(size)
