@@ -184,7 +184,7 @@ class LiftedPoints:
     X: Points
 
     def begin(self, R: Rows) -> None:
-        """Begin with the sums, where a device does what needs no clusters meanwhile."""
+        """Let a device begin with the part of the sums that needs no clusters."""
 
     def sums(self, R: Any) -> FloatArray:
         """``lift.sums`` of the points."""

@@ -44,19 +44,22 @@ class LabelsOnDevice:
         return constant_array(1.0, self.n)
 
     def begin(self) -> None:
-        """Let the device count the labels, where one kernel can; the rest is the host's work."""
-        if self._found is not None or self._counted is not None:
+        """Count the labels on their device, where one kernel can; ``read`` does the rest."""
+        labels = self._labels  # none once they are read, which another thread may do
+        if not labels or self._counted is not None:
             return
-        if has_tensor_cores(self._labels[0]) and _kernel() is not None:
-            self._counted = _count_small(self._one_matrix())
+        if has_tensor_cores(labels[0]) and _kernel() is not None:
+            self._counted = _count_small(_one_matrix(labels))
 
     def read(self) -> list[Encoding]:
         """Codes on the device, or in main memory where labels have a large range."""
+        labels = self._labels
         if self._found is None:
             self.begin()
-            found = None if self._counted is None else _read_small(*self._counted)
+            counted = self._counted
+            found = None if counted is None else _read_small(*counted)
             if found is None:
-                L = self._one_matrix()
+                L = _one_matrix(labels)
                 found = _encode(L) or [self._otherwise(row) for row in to_numpy(L)]
             if not all(encoding.names for encoding in found):
                 raise ValueError(
@@ -66,9 +69,6 @@ class LabelsOnDevice:
             self._found = found
             self._labels, self._counted = (), None  # which take memory
         return self._found
-
-    def _one_matrix(self) -> Any:
-        return namespace(self._labels[0]).stack(list(self._labels))
 
 
 def encode_on_device(
@@ -93,6 +93,10 @@ def _integers(xp: Any) -> tuple[Any, ...]:
     if not hasattr(xp, "bincount"):
         return ()
     return xp.int8, xp.int16, xp.int32, xp.int64, xp.uint8
+
+
+def _one_matrix(labels: Sequence[Any]) -> Any:
+    return namespace(labels[0]).stack(list(labels))
 
 
 def _count_small(L: Any) -> tuple[Any, IntArray]:
