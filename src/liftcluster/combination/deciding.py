@@ -251,9 +251,9 @@ class _Sample:
 
 
 def _in_points(weights: FloatArray) -> FloatArray:
-    """Weights as numbers of points where they are multiples of the smallest, else as they are.
+    """Weights as numbers of points where they are multiples of the smallest, else as shares.
 
-    Pair counts take a weight as a number of points, and a common factor must change no decision.
+    Pair counts take integers as numbers of points, and a common factor must change no decision.
     """
     if weights.min() == weights.max():
         return constant_array(1.0, len(weights))
@@ -261,7 +261,7 @@ def _in_points(weights: FloatArray) -> FloatArray:
         ratios = weights / weights[weights > 0].min()
     counts = np.rint(ratios)
     are_counts = counts.max() < _MANY and np.allclose(ratios, counts, rtol=_ROUNDING, atol=0)
-    return counts if are_counts else weights
+    return counts if are_counts else weights / weights.max()
 
 
 def _adjusted_rand(overlap: Contingency) -> float:
