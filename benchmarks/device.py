@@ -4,7 +4,7 @@
 
 Needs torch and a CUDA device; CuPy is checked if it is installed. Points and labels are torch
 arrays on the device. Times are medians of whole calls, until their result is there, after a second
-of them. By hand in torch is one matrix product, cosines and sines, and one product, in blocks
+of warm-up. By hand in torch is one matrix product, cosines and sines, and one product, in blocks
 where they would not fit; frequencies and memberships, as float32 one-hot columns, are on the device
 before. Errors are those of cluster vectors relative to double precision with the same frequencies,
 the largest over clusters; the error of the random features themselves is the mean difference

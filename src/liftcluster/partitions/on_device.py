@@ -29,7 +29,8 @@ _BLOCK = 4096  # labels of one program
 class LabelsOnDevice:
     """Several labelings of points of equal weight, encoded together on their device.
 
-    ``otherwise`` encodes labels in main memory, where the device cannot.
+    They are kept as they are until ``read``. ``begin`` can be called before, at a time when the
+    device has other work. ``otherwise`` encodes labels in main memory, where the device cannot.
     """
 
     def __init__(self, labels: Sequence[Any], otherwise: Callable[[Array], Encoding]) -> None:

@@ -279,7 +279,7 @@ class DevicePartition(Partition):
         return None if isinstance(codes, np.ndarray) else codes
 
     @property
-    def weights(self) -> Any:
+    def weights(self) -> FloatArray:
         return self.given.weights
 
     @cached_property

@@ -29,7 +29,7 @@ class Members:
     sizes: tuple[int, ...] = ()  # k of each partition
     weights: tuple[Any, ...] = ()  # (n,) in these units; None where all are equal
     counts: Any = None  # (s,) points of each cluster, where known
-    all_weigh_one: bool = False
+    scaled: bool = True  # whether some unit is not one
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -74,7 +74,7 @@ class Members:
 
     def scale(self, sums: Any) -> FloatArray:
         """Sums in main memory, in the original units of the weights."""
-        return fetch(sums if self.all_weigh_one else sums * send(self.units, sums)[:, None])
+        return fetch(sums * send(self.units, sums)[:, None] if self.scaled else sums)
 
 
 def memberships_on(X: Any, R: Any) -> Members:
@@ -91,16 +91,16 @@ def memberships_on(X: Any, R: Any) -> Members:
         sizes = tuple(len(encoding.names) for encoding in known)
         units, weights = np.ones(sum(sizes)), (None,) * len(parts)
         codes = _codes_on(X, parts)
-        return Members(R, units, codes, sizes, weights, R.cluster_weights, all_weigh_one=True)
+        return Members(R, units, codes, sizes, weights, R.cluster_weights, scaled=False)
     sizes = tuple(p.k for p in parts)
     largest = [float(p.weights[0] if is_constant(p.weights) else p.weights.max()) for p in parts]
-    units = np.repeat(largest, sizes)
+    units, scaled = np.repeat(largest, sizes), any(unit != 1 for unit in largest)
     if not all(p.is_hard for p in parts):
-        return Members(R, units)
+        return Members(R, units, scaled=scaled)
     shares = [None if is_constant(p.weights) else p.weights / p.weights.max() for p in parts]
     weights = tuple(w if w is None else send(w, X) for w in shares)
     counts = np.rint(R.cluster_weights / units)
-    return Members(R, units, _codes_on(X, parts), sizes, weights, counts)
+    return Members(R, units, _codes_on(X, parts), sizes, weights, counts, scaled)
 
 
 def _codes_on(X: Any, partitions: list[Partition]) -> tuple[Any, ...]:
